@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: MIT
+# A short front for CMake + Ninja. `make test` and `make demo` do all set-up on a fresh Debian 12 machine.
+BUILD ?= build
+JOBS ?= $(shell nproc)
+PREFIX ?= /usr/local
+
+.PHONY: all build demo test bench install format lint clean deps-build deps-test deps-bench
+
+all: build
+
+deps-build deps-test deps-bench:
+	@scripts/install-deps.sh $(if $(filter deps-build,$@),build,build $(@:deps-%=%))
+
+build: deps-build
+	@cmake -S . -B $(BUILD) -G Ninja -DBLIP_TESTS=OFF >/dev/null
+	@cmake --build $(BUILD) -j $(JOBS) --target blip
+
+demo: build
+	@scripts/demo.sh $(BUILD)
+
+test: deps-test
+	@cmake -S . -B $(BUILD) -G Ninja -DBLIP_TESTS=ON >/dev/null
+	@cmake --build $(BUILD) -j $(JOBS)
+	@cd $(BUILD) && ctest --output-on-failure -j $(JOBS) --timeout 300
+
+bench: deps-bench
+	@cmake -S . -B $(BUILD) -G Ninja >/dev/null
+	@cmake --build $(BUILD) -j $(JOBS)
+	@bench/run.py --build $(BUILD)
+
+install: build
+	@cmake --install $(BUILD) --prefix $(PREFIX) --component Unspecified
+
+format:
+	@git ls-files '*.cc' '*.h' | xargs clang-format-14 -i
+
+lint: deps-test
+	@tools/check_layers.py
+	@git ls-files '*.cc' '*.h' | xargs clang-format-14 --dry-run -Werror
+
+clean:
+	rm -rf $(BUILD)

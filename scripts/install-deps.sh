@@ -1,0 +1,38 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Installs the Debian packages blip is built, tested and measured with. Does nothing when all are there.
+# usage: scripts/install-deps.sh [build|test|bench]...   (default: build)
+set -eu
+
+build="g++ cmake ninja-build pkg-config libzydis-dev libzycore-dev libasmjit-dev libdw-dev libelf-dev libfmt-dev
+       libexpected-dev libbabeltrace2-dev"
+test="libgtest-dev libgmock-dev python3 babeltrace2 babeltrace spin gdb strace sqlite3 perl gzip gcc-multilib
+      clang-14 clang-format-14 libclang-rt-14-dev util-linux bpftrace"
+bench="libbenchmark-dev lttng-tools liblttng-ust-dev"
+
+packages=""
+for group in "${@:-build}"; do
+  case $group in
+    build) packages="$packages $build" ;;
+    test) packages="$packages $test" ;;
+    bench) packages="$packages $bench" ;;
+    *) echo "install-deps: unknown group '$group' (build, test, bench)" >&2; exit 2 ;;
+  esac
+done
+
+missing=""
+for p in $packages; do
+  [ "$(dpkg-query -W -f '${db:Status-Status}' "$p" 2>/dev/null)" = installed ] || missing="$missing $p"
+done
+[ -n "$missing" ] || exit 0
+
+sudo=""
+if [ "$(id -u)" != 0 ]; then
+  command -v sudo >/dev/null || { echo "install-deps: these packages are missing, install them as root:$missing" >&2; exit 1; }
+  sudo=sudo
+fi
+echo "install-deps: installing$missing" >&2
+export DEBIAN_FRONTEND=noninteractive
+$sudo apt-get update -qq
+# shellcheck disable=SC2086
+$sudo apt-get install -y -qq --no-install-recommends $missing >/dev/null

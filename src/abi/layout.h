@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT
+// The memory blip shares with a target. Plain structs, no pointers except target addresses named *_addr,
+// fixed widths, so that pads, runtime blob, consumer and a later blip that finds a dead one's leftovers agree
+// on every byte.
+//
+//   gate page (private to each process, wiped on fork)   control - kGatePageSize
+//   header | ring controls | counters | site table | shared ring | ring data      control ... control +
+//   region_size
+//
+// `control` is the target address of the data region. Everything in the region can be scribbled on by a
+// hostile target: blip reads it as untrusted.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace blip::abi {
+
+inline constexpr uint64_t kMagic = 0x3130617461646c62;  // "bldata01", little endian
+inline constexpr uint32_t kVersion = 1;
+inline constexpr uint64_t kPageSize = 4096;
+inline constexpr uint64_t kCacheLine = 64;
+inline constexpr char kDataMemfdName[] = "blip-data";
+inline constexpr char kPadsMemfdName[] = "blip-pads";
+
+// ---- gate page
+// ------------------------------------------------------------------------------------------------
+
+inline constexpr uint64_t kGatePageSize = kPageSize;
+// Values of GatePage::gate. A fork child finds kGateClosed; each child that shares a thread's TLS (vfork,
+// posix_spawn) adds kGateChild while it lives. Only kGateOpen lets a hit into an rseq section.
+inline constexpr uint32_t kGateClosed = 0;
+inline constexpr uint32_t kGateOpen = 1;
+inline constexpr uint32_t kGateChild = 2;
+
+struct GatePage {
+  uint32_t gate;
+  int32_t pid;         // as the target sees itself
+  int32_t tid_offset;  // of the thread's tid from the thread pointer; kNoTidOffset: ask the kernel
+  uint32_t no_syscalls;
+};
+inline constexpr int32_t kNoTidOffset = INT32_MIN;
+
+// ---- events
+// ---------------------------------------------------------------------------------------------------
+
+// The first word of a record: class id in the low 16 bits, 48 bits of the TSC above. Records are multiples of
+// 8 bytes.
+inline constexpr unsigned kClassBits = 16;
+inline constexpr uint64_t kTimeMask = (uint64_t{1} << 48) - 1;
+inline constexpr uint16_t kPaddingClass = 0;  // the rest of the sub-buffer is empty
+inline constexpr uint16_t kFirstClass = 1;
+inline constexpr uint32_t kMaxClasses = 65000;
+inline constexpr uint32_t kRecordAlign = 8;
+inline constexpr uint32_t kHeaderSize = 8;
+// A record fits a 4096-byte CTF packet with its header.
+inline constexpr uint32_t kMaxRecordSize = 3072;
+
+constexpr uint64_t make_header(uint16_t class_id, uint64_t tsc) { return tsc << kClassBits | class_id; }
+constexpr uint16_t header_class(uint64_t header) { return static_cast<uint16_t>(header); }
+constexpr uint64_t header_time(uint64_t header) { return header >> kClassBits; }
+
+// ---- rseq rings
+// -----------------------------------------------------------------------------------------------
+
+// One per possible CPU. `pos` counts bytes since the start and is stored only by an rseq section on that CPU;
+// a record never touches the last 8 bytes of a sub-buffer, so pos % subbuf_size == 0 means "just switched".
+struct RingControl {
+  uint64_t pos;
+  uint64_t data_addr;  // of the ring's first byte, in the target
+  uint8_t pad0[kCacheLine - 16];
+  uint64_t consumed;  // stored only by the consumer
+  uint8_t pad1[kCacheLine - 8];
+};
+static_assert(sizeof(RingControl) == 2 * kCacheLine);
+inline constexpr unsigned kRingControlShift = 7;
+
+// ---- shared ring
+// ----------------------------------------------------------------------------------------------
+
+// Fixed-size slots, each led by a state word that says which ticket it is good for and who may touch it:
+//   free(t)  --writer, locked cmpxchg-->  busy(t, class)  --writer, plain store-->  full(t, class)
+//            --consumer, plain store-->  free(t + slot_count)
+// A busy slot is never taken away from its writer; see docs/design/ring.md.
+enum SlotPhase : uint64_t { kSlotFree = 0, kSlotBusy = 1, kSlotFull = 2 };
+inline constexpr unsigned kSlotClassShift = 2;
+inline constexpr unsigned kSlotTicketShift = kSlotClassShift + kClassBits;
+
+constexpr uint64_t slot_state(uint64_t ticket, uint16_t class_id, SlotPhase phase) {
+  return ticket << kSlotTicketShift | uint64_t{class_id} << kSlotClassShift | phase;
+}
+constexpr uint64_t slot_ticket(uint64_t state) { return state >> kSlotTicketShift; }
+constexpr uint16_t slot_class(uint64_t state) { return static_cast<uint16_t>(state >> kSlotClassShift); }
+constexpr SlotPhase slot_phase(uint64_t state) { return static_cast<SlotPhase>(state & 3); }
+
+struct SharedRing {
+  uint64_t tail_hint;  // a ticket near the first free one; plain stores, may be behind
+  uint8_t pad0[kCacheLine - 8];
+  uint64_t consumed;  // tickets below are done with; stored only by the consumer
+  uint8_t pad1[kCacheLine - 8];
+  uint64_t slots_offset;  // from control
+  uint32_t slot_shift;    // log2 of the slot's size, state word included
+  uint32_t slot_mask;     // number of slots - 1
+  uint8_t pad2[kCacheLine - 16];
+};
+static_assert(sizeof(SharedRing) == 3 * kCacheLine);
+
+// ---- counters
+// -------------------------------------------------------------------------------------------------
+
+// uint64_t counters[kCounterKinds][ring_count + 1][class_count]; the last row of a kind belongs to the shared
+// ring.
+enum CounterKind : uint32_t { kDiscarded = 0, kSkipped = 1, kHits = 2 };
+inline constexpr uint32_t kCounterKinds = 3;
+
+// ---- sites
+// ----------------------------------------------------------------------------------------------------
+
+inline constexpr uint32_t kJumpSize = 5;
+
+// What a later blip needs to restore the text: `original` is what stood where the jump is.
+struct SiteEntry {
+  uint64_t addr;
+  uint64_t pad_addr;
+  uint8_t original[kJumpSize];
+  uint8_t pad0[3];
+};
+static_assert(sizeof(SiteEntry) == 24);
+
+// ---- header
+// ---------------------------------------------------------------------------------------------------
+
+inline constexpr uint32_t kMaxPadAreas = 64;
+
+struct PadArea {
+  uint64_t addr;
+  uint64_t size;
+};
+
+struct DataHeader {
+  uint64_t magic;
+  uint32_t version;
+  uint32_t header_size;
+  uint64_t region_size;
+  uint64_t control_addr;         // of this header in the target
+  int32_t owner_pid;             // the blip that made it, in its own pid namespace
+  uint32_t owner_pid_namespace;  // low half of that namespace's inode number
+  uint64_t owner_start_time;     // field 22 of /proc/PID/stat: tells a reused pid
+  uint32_t ring_count;
+  uint32_t class_count;
+  uint32_t subbuf_count;
+  uint32_t subbuf_size;
+  uint64_t ring_controls_offset;
+  uint64_t counters_offset;
+  uint64_t shared_ring_offset;
+  uint64_t ring_data_offset;
+  uint64_t sites_offset;
+  uint32_t site_count;
+  uint32_t pad_area_count;
+  uint64_t stub_addr;  // bytes of text lent for remote system calls; 0: none
+  uint64_t stub_size;
+  PadArea pad_areas[kMaxPadAreas];
+};
+static_assert(sizeof(DataHeader) <= kPageSize);
+inline constexpr uint64_t kRingControlsOffset = kPageSize;
+
+// ---- geometry
+// -------------------------------------------------------------------------------------------------
+
+// Where everything lies, computed in one place for both sides.
+struct Geometry {
+  uint32_t ring_count = 0;
+  uint32_t class_count = 0;  // including the padding class 0
+  uint32_t subbuf_count = 0;
+  uint32_t subbuf_size = 0;  // power of two; 0: no rings (counting only)
+  uint32_t site_count = 0;
+  uint32_t slot_size = 0;   // power of two; 0: no shared ring
+  uint32_t slot_count = 0;  // power of two
+
+  static constexpr uint64_t align_up(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
+
+  constexpr uint64_t ring_size() const { return uint64_t{subbuf_count} * subbuf_size; }
+  constexpr uint64_t counters_offset() const {
+    return kRingControlsOffset + align_up(uint64_t{ring_count} * sizeof(RingControl), kPageSize);
+  }
+  // Bytes from one row of counters to the next: whole cache lines, so that CPUs do not share one.
+  constexpr uint64_t counter_row_size() const { return align_up(uint64_t{class_count} * 8, 2 * kCacheLine); }
+  constexpr uint64_t counter_offset(CounterKind kind, uint32_t row, uint32_t class_id) const {
+    return counters_offset() + (uint64_t{kind} * (ring_count + 1) + row) * counter_row_size() + class_id * 8;
+  }
+  constexpr uint64_t sites_offset() const {
+    return align_up(counters_offset() + kCounterKinds * (ring_count + 1) * counter_row_size(), kPageSize);
+  }
+  constexpr uint64_t shared_ring_offset() const {
+    return align_up(sites_offset() + uint64_t{site_count} * sizeof(SiteEntry), kPageSize);
+  }
+  constexpr uint64_t slots_offset() const { return shared_ring_offset() + kPageSize; }
+  constexpr uint64_t ring_data_offset() const {
+    return align_up(slots_offset() + uint64_t{slot_size} * slot_count, kPageSize);
+  }
+  constexpr uint64_t region_size() const {
+    return align_up(ring_data_offset() + ring_size() * ring_count, kPageSize);
+  }
+};
+
+}  // namespace blip::abi

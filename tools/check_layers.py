@@ -1,0 +1,47 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Fails when an include goes upward. A folder may include itself and the folders listed for it."""
+import pathlib
+import re
+import sys
+
+ALLOWED = {
+    "abi": set(),
+    "base": set(),
+    "elf": {"base"},
+    "x86": {"base"},
+    "proc": {"base"},
+    "ctf": {"base"},
+    "ring": {"abi", "base"},
+    "runtime": {"abi", "ring"},
+    "jit": {"x86", "abi", "base", "runtime"},
+    "probe": {"proc", "elf", "x86", "jit", "ring", "runtime", "abi", "base"},
+    "session": {"probe", "jit", "ring", "ctf", "elf", "proc", "x86", "abi", "base"},
+    "cli": {"session", "ctf", "elf", "base"},
+}
+# Files of a folder that run in the target: they see only abi.
+TARGET_SIDE = {"ring/writer.h": {"abi", "ring"}}
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
+
+
+def main():
+    src = pathlib.Path(__file__).resolve().parent.parent / "src"
+    bad = []
+    for path in sorted(src.rglob("*")):
+        if path.suffix not in {".h", ".cc", ".S"}:
+            continue
+        rel = path.relative_to(src).as_posix()
+        folder = rel.split("/")[0]
+        if folder not in ALLOWED:
+            bad.append(f"{rel}: folder '{folder}' is not in tools/check_layers.py")
+            continue
+        allowed = TARGET_SIDE.get(rel, ALLOWED[folder] | {folder})
+        for include in INCLUDE.findall(path.read_text()):
+            if include.split("/")[0] not in allowed:
+                bad.append(f"{rel}: may not include {include}")
+    print("\n".join(bad) if bad else "layers: fine")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
