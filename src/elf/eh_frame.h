@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "base/addr.h"
+#include "elf/bytes.h"
+#include "elf/elf_file.h"
+
+namespace blip::elf {
+
+// A frame description entry: the code it is for and, if exceptions can enter it, where its LSDA is.
+struct Frame {
+  FileRange range;
+  std::optional<FileAddr> lsda;
+};
+
+// Every readable FDE of .eh_frame (found through PT_GNU_EH_FRAME where there are no section headers), in its
+// order.
+void for_each_frame(const ElfFile& file, const std::function<void(const Frame&)>& visit);
+
+// A pointer in one of the DW_EH_PE_* encodings. `start` is the address of the reader's first byte. Nothing
+// for DW_EH_PE_omit, null, and encodings that x86-64 code does not use (text, data or function relative,
+// indirect); those are skipped over all the same.
+std::optional<FileAddr> read_encoded_pointer(ByteReader& reader, uint8_t encoding, FileAddr start);
+
+// Only the number, without what it is relative to.
+uint64_t read_encoded_value(ByteReader& reader, uint8_t encoding);
+
+}  // namespace blip::elf

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+// Demangling costs microseconds, a table has hundreds of thousands of names. But mangling keeps identifiers
+// as they are (ns::parse is _ZN2ns5parse...), so words of the SPEC must occur in the mangled text, except for
+// words that mangling abbreviates
+// ("int" is i, "std" is St) or that only the demangler writes ("operator", "lambda").
+#include <algorithm>
+#include <array>
+
+#include "elf/demangle.h"
+#include "elf/match.h"
+
+namespace blip::elf {
+namespace {
+
+constexpr size_t kNone = std::string_view::npos;
+
+// Classes and namespaces with a short form (St, Ss, Sa, ...).
+constexpr auto kSubstituted = std::to_array<std::string_view>({
+    "std",
+    "allocator",
+    "basic_string",
+    "string",
+    "char_traits",
+    "basic_istream",
+    "istream",
+    "basic_ostream",
+    "ostream",
+    "basic_iostream",
+    "iostream",
+});
+
+// Types, operators and words of explanation.
+constexpr auto kWritten = std::to_array<std::string_view>({
+    "void",
+    "bool",
+    "char",
+    "short",
+    "int",
+    "long",
+    "float",
+    "double",
+    "unsigned",
+    "signed",
+    "wchar_t",
+    "char8_t",
+    "char16_t",
+    "char32_t",
+    "__int128",
+    "__float128",
+    "half",
+    "decimal32",
+    "decimal64",
+    "decimal128",
+    "_Float16",
+    "_Float32",
+    "_Float64",
+    "_Float128",
+    "_Complex",
+    "_Imaginary",
+    "auto",
+    "decltype",
+    "nullptr",
+    "nullptr_t",
+    "const",
+    "volatile",
+    "restrict",
+    "__restrict",
+    "__vector",
+    "noexcept",
+    "throw",
+    "transaction_safe",
+    "operator",
+    "new",
+    "delete",
+    "co_await",
+    "sizeof",
+    "alignof",
+    "typeid",
+    "dynamic_cast",
+    "static_cast",
+    "const_cast",
+    "reinterpret_cast",
+    "true",
+    "false",
+    "this",
+    "lambda",
+    "unnamed",
+    "type",
+    "anonymous",
+    "namespace",
+    "default",
+    "arg",
+    "clone",
+    "literal",
+    "struct",
+    "union",
+    "enum",
+    "template",
+});
+
+bool is_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+// A run of word characters in a pattern; open where a wildcard may make it longer.
+struct Piece {
+  std::string_view text;
+  bool open_left;
+  bool open_right;
+
+  bool could_be_in(std::string_view word) const {
+    if (open_left && open_right) return word.find(text) != kNone;
+    if (open_left) return word.ends_with(text);
+    return open_right ? word.starts_with(text) : word == text;
+  }
+  bool survives_mangling() const {
+    if (text.empty() || (text[0] >= '0' && text[0] <= '9')) return false;
+    auto hides = [&](std::string_view word) { return could_be_in(word); };
+    return std::none_of(kSubstituted.begin(), kSubstituted.end(), hides) &&
+           std::none_of(kWritten.begin(), kWritten.end(), hides);
+  }
+};
+
+// What every mangled name must contain whose demangled form the pattern matches.
+std::vector<std::string> glob_words(std::string_view pattern) {
+  constexpr std::string_view kWildcards = "*?[]";
+  auto is_wildcard = [&](size_t i) { return i < pattern.size() && kWildcards.find(pattern[i]) != kNone; };
+  std::vector<std::string> words;
+  for (size_t i = 0; i < pattern.size();) {
+    size_t end = i;
+    while (end < pattern.size() && is_word(pattern[end])) ++end;
+    Piece piece{pattern.substr(i, end - i), i > 0 && is_wildcard(i - 1), is_wildcard(end)};
+    if (piece.survives_mangling()) words.emplace_back(piece.text);
+    i = std::max(end, i + 1);
+    if (pattern[i - 1] != '[') continue;
+    size_t close = pattern.find(']', i + 1);  // a class holds no words, and neither does an ABI tag
+    if (close != kNone) i = close;
+  }
+  return words;
+}
+
+// "(anonymous namespace)::A<int>::f" -> "::A::f"
+std::string without_brackets(std::string_view name) {
+  std::string result;
+  int depth = 0;
+  for (char c : name) {
+    if (std::string_view("<({[").find(c) != kNone)
+      ++depth;
+    else if (std::string_view(">)}]").find(c) != kNone)
+      --depth;
+    else if (depth == 0)
+      result += c;
+  }
+  return result;
+}
+
+// The identifier of a name, with its length before it as mangling has it: "ns::parse" -> "5parse". For an
+// operator it is the class's. Rust counts the type arguments in ("20drop_in_place$LT$u8$GT$"), so beside them
+// the length is left out.
+std::vector<std::string> name_words(std::string_view name) {
+  std::string plain = without_parameters(name);
+  bool has_arguments = plain.find('<') != std::string::npos;
+  plain = without_brackets(std::string_view(plain).substr(0, plain.find("operator")));
+  std::string_view rest = plain;
+  while (!rest.empty()) {
+    size_t begin = rest.size();
+    while (begin > 0 && is_word(rest[begin - 1])) --begin;
+    std::string_view word = rest.substr(begin);
+    bool substituted = std::find(kSubstituted.begin(), kSubstituted.end(), word) != kSubstituted.end();
+    if (!word.empty() && !substituted)
+      return {(has_arguments ? "" : std::to_string(word.size())) + std::string(word)};
+    rest = rest.substr(0, word.empty() ? begin - 1 : begin);
+  }
+  return {};
+}
+
+// Thunks, TLS wrappers and the like: the demangler explains them in words of its own.
+bool is_special(std::string_view mangled) { return mangled.starts_with("_ZT") || mangled.starts_with("_ZG"); }
+
+}  // namespace
+
+FunctionMatcher::FunctionMatcher(const Spec& spec)
+    : glob_(spec.kind == SpecKind::kGlob),
+      name_(spec.name),
+      required_(glob_ ? glob_words(name_) : name_words(name_)) {}
+
+bool FunctionMatcher::equal_or_glob(std::string_view text) const {
+  return glob_ ? glob_match(name_, text) : name_ == text;
+}
+
+bool FunctionMatcher::could_match(std::string_view mangled) const {
+  if (is_special(mangled)) return true;
+  return std::all_of(required_.begin(), required_.end(),
+                     [&](const std::string& word) { return mangled.find(word) != kNone; });
+}
+
+bool FunctionMatcher::matches(const Function& function) const {
+  if (glob_ && function.is_cold) return false;
+  if (equal_or_glob(function.name)) return true;
+  if (!is_mangled(function.name) || !could_match(function.name)) return false;
+  std::string demangled = demangle(function.name);
+  return equal_or_glob(demangled) || equal_or_glob(without_parameters(demangled));
+}
+
+}  // namespace blip::elf

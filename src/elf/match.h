@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// Which functions and modules a SPEC means.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "elf/spec.h"
+#include "elf/symbols.h"
+
+namespace blip::elf {
+
+// * ? [a-z] [!a-z] and \x, over the whole text; no character is special in the text. Time is bounded by the
+// product of the lengths. An unclosed '[' is itself, so "operator[]" matches literally.
+bool glob_match(std::string_view pattern, std::string_view text);
+
+// Whether the text has a glob character; "operator[]" and "f[abi:cxx11]" have none.
+bool is_glob(std::string_view text);
+
+// Tells whether a function's mangled name, demangled name, or demangled name without parameters is what the
+// SPEC names (or its glob matches). Globs leave out .cold parts. Cheap on large tables: a name is demangled
+// only if a word of the SPEC occurs in its mangled text.
+class FunctionMatcher {
+ public:
+  explicit FunctionMatcher(const Spec& spec);
+
+  bool matches(const Function& function) const;
+
+ private:
+  bool equal_or_glob(std::string_view text) const;
+  bool could_match(std::string_view mangled) const;
+
+  bool glob_;
+  std::string name_;
+  std::vector<std::string> required_;  // each occurs in the mangled form of every name that matches
+};
+
+// MODULE matches "libz.so.1.2.13" as libz, libz.so, libz.so.1, ... or as a glob over one of those.
+bool module_matches(std::string_view pattern, std::string_view basename);
+
+// Up to n names near to `wanted`, best first, in the spelling a user would type, for "no symbol matches".
+std::vector<std::string> suggest(std::string_view wanted, std::span<const Function> candidates, size_t n = 5);
+
+}  // namespace blip::elf

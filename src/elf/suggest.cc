@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <set>
+
+#include "elf/demangle.h"
+#include "elf/match.h"
+
+namespace blip::elf {
+namespace {
+
+constexpr size_t kNone = std::string_view::npos;
+constexpr size_t kLongestCompared = 256;
+
+// Letters to insert, delete, replace or swap with the next; kNone when more than `limit`.
+size_t edit_distance(std::string_view a, std::string_view b, size_t limit) {
+  if (a.size() > kLongestCompared || b.size() > kLongestCompared) return kNone;
+  if (std::max(a.size(), b.size()) - std::min(a.size(), b.size()) > limit) return kNone;
+  std::vector<size_t> before(b.size() + 1), row(b.size() + 1), next(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    next[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      next[j] = std::min({row[j] + 1, next[j - 1] + 1, row[j - 1] + (a[i - 1] != b[j - 1])});
+      bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      if (swapped) next[j] = std::min(next[j], before[j - 2] + 1);
+    }
+    if (*std::min_element(next.begin(), next.end()) > limit) return kNone;
+    std::swap(before, row);
+    std::swap(row, next);
+  }
+  return row[b.size()] <= limit ? row[b.size()] : kNone;
+}
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  for (char& c : result)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return result;
+}
+
+std::string_view last_component(std::string_view name) {
+  size_t at = name.rfind("::");
+  return at == kNone ? name : name.substr(at + 2);
+}
+
+// Smaller is nearer; kNone is not near at all. `wanted` and `name` in lower case.
+size_t distance(std::string_view wanted, std::string_view name) {
+  size_t limit = std::max<size_t>(1, wanted.size() / 3);
+  size_t best = edit_distance(wanted, name, limit);
+  std::string_view last = last_component(name);
+  if (last.size() != name.size()) best = std::min(best, edit_distance(last_component(wanted), last, limit));
+  bool inside = wanted.size() >= 3 && name.find(wanted) != kNone;
+  return inside ? std::min(best, limit) : best;
+}
+
+// Whether three letters in a row of the wanted word, or both its ends, occur: cheap, and true of near names
+// unless they are short.
+bool shares_letters(std::string_view wanted, std::string_view mangled) {
+  if (wanted.size() < 6) return true;
+  for (size_t i = 0; i + 3 <= wanted.size(); ++i)
+    if (mangled.find(wanted.substr(i, 3)) != kNone) return true;
+  return mangled.find(wanted.substr(0, 2)) != kNone &&
+         mangled.find(wanted.substr(wanted.size() - 2)) != kNone;
+}
+
+struct Near {
+  size_t distance;
+  size_t length;  // of equally near names the shorter is the better guess
+  std::string name;
+  auto operator<=>(const Near&) const = default;
+};
+
+}  // namespace
+
+std::vector<std::string> suggest(std::string_view wanted, std::span<const Function> candidates, size_t n) {
+  std::string plain;  // a glob's wildcards say nothing about nearness
+  for (char c : lower(without_parameters(wanted)))
+    if (c != '*' && c != '?') plain += c;
+  std::set<Near> nearest;
+  if (plain.empty() || n == 0) return {};
+  for (const Function& candidate : candidates) {
+    if (candidate.is_cold || !shares_letters(last_component(plain), lower(candidate.name))) continue;
+    std::string name = without_parameters(demangle(candidate.name));
+    size_t d = distance(plain, lower(name));
+    if (d == kNone) continue;
+    nearest.insert({d, name.size(), name});
+    if (nearest.size() > n) nearest.erase(std::prev(nearest.end()));
+  }
+  std::vector<std::string> names;
+  for (const Near& near : nearest) names.push_back(near.name);
+  return names;
+}
+
+}  // namespace blip::elf

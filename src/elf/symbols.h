@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// The functions and data symbols of one file.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/addr.h"
+#include "base/result.h"
+#include "elf/elf_file.h"
+
+namespace blip::elf {
+
+struct Function {
+  std::string_view name;  // as in the symbol table (mangled), without a version suffix
+  FileAddr addr;
+  uint64_t size = 0;
+  bool is_ifunc = false;  // addr is the resolver, not what a call reaches
+  bool is_weak = false;
+  bool is_cold = false;       // the unlikely part a compiler split off: NAME.cold or NAME.cold.N
+  bool size_guessed = false;  // the symbol has size 0 (assembly): up to the next symbol or the section's end
+
+  FileRange range() const { return {addr, addr + size}; }
+};
+
+// Views into the ElfFile it was loaded from, which must outlive it.
+class SymbolTable {
+ public:
+  // A file without symbols gives an empty table. kInvalid only when a symbol table is there and cannot be
+  // read at all.
+  static Result<SymbolTable> load(const ElfFile& file);
+
+  // Defined STT_FUNC and STT_GNU_IFUNC symbols in executable segments, .symtab and .dynsym merged, sorted by
+  // (addr, size), each (name, addr) once.
+  std::span<const Function> functions() const { return functions_; }
+  // The function that contains the address; of nested ones, the one that begins last.
+  const Function* function_at(FileAddr address) const;
+  // The value of a defined data symbol; for a thread-local one its offset in the module's TLS block. A scan,
+  // not a lookup.
+  std::optional<uint64_t> object(std::string_view name) const;
+
+ private:
+  struct Table {
+    std::span<const uint8_t> symbols;
+    std::span<const uint8_t> names;
+  };
+
+  void collect(const ElfFile& file, const Table& table);
+  void sort_and_merge();
+  // Where a function without a size must end: at the next symbol, section or segment.
+  template <typename Visit>
+  void for_each_boundary(const ElfFile& file, Visit visit) const;
+  void guess_sizes(const ElfFile& file);
+  void order_by_size();
+
+  std::vector<Table> tables_;
+  std::vector<Function> functions_;
+  std::vector<FileAddr> reach_;  // reach_[i]: the highest end of functions_[0..i]
+};
+
+// "f@@GLIBC_2.2.5" -> "f".
+std::string_view without_version(std::string_view name);
+
+}  // namespace blip::elf
