@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT
+#include "x86/decode.h"
+
+#include <Zydis/Zydis.h>
+
+#include <algorithm>
+
+namespace blip::x86 {
+namespace {
+
+static_assert(kStatusFlags == (ZYDIS_CPUFLAG_CF | ZYDIS_CPUFLAG_PF | ZYDIS_CPUFLAG_AF | ZYDIS_CPUFLAG_ZF |
+                               ZYDIS_CPUFLAG_SF | ZYDIS_CPUFLAG_OF));
+
+using Operands = std::span<const ZydisDecodedOperand>;
+
+const ZydisDecoder& decoder() {
+  static const ZydisDecoder instance = [] {
+    ZydisDecoder d;
+    ZydisDecoderInit(&d, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+    return d;
+  }();
+  return instance;
+}
+
+bool has_prefix(const ZydisDecodedInstruction& z, uint8_t value) {
+  auto* end = z.raw.prefixes + z.raw.prefix_count;
+  return std::any_of(z.raw.prefixes, end, [&](const auto& prefix) { return prefix.value == value; });
+}
+
+Flow transfer_flow(const ZydisDecodedInstruction& z, const ZydisDecodedOperand& first, Flow direct,
+                   Flow indirect) {
+  if (z.meta.branch_type == ZYDIS_BRANCH_TYPE_FAR) return Flow::kOther;
+  return first.type == ZYDIS_OPERAND_TYPE_IMMEDIATE ? direct : indirect;
+}
+
+Flow flow_by_category(const ZydisDecodedInstruction& z) {
+  switch (z.meta.category) {
+    case ZYDIS_CATEGORY_COND_BR:
+    case ZYDIS_CATEGORY_UNCOND_BR:
+    case ZYDIS_CATEGORY_CALL:
+    case ZYDIS_CATEGORY_RET:
+    case ZYDIS_CATEGORY_SYSCALL:
+    case ZYDIS_CATEGORY_SYSRET:
+      return Flow::kOther;  // those that matter were named before
+    case ZYDIS_CATEGORY_INTERRUPT:
+      return Flow::kTrap;
+    default:
+      return Flow::kNext;
+  }
+}
+
+bool is_jcc(const ZydisDecodedInstruction& z) {
+  if (z.meta.category != ZYDIS_CATEGORY_COND_BR) return false;
+  bool short_form = z.opcode_map == ZYDIS_OPCODE_MAP_DEFAULT && (z.opcode & 0xf0) == 0x70;
+  bool near_form = z.opcode_map == ZYDIS_OPCODE_MAP_0F && (z.opcode & 0xf0) == 0x80;
+  return short_form || near_form;
+}
+
+Flow flow_of(const ZydisDecodedInstruction& z, const ZydisDecodedOperand& first) {
+  switch (z.mnemonic) {
+    case ZYDIS_MNEMONIC_JMP:
+      return transfer_flow(z, first, Flow::kJump, Flow::kIndirectJump);
+    case ZYDIS_MNEMONIC_CALL:
+      return transfer_flow(z, first, Flow::kCall, Flow::kIndirectCall);
+    case ZYDIS_MNEMONIC_RET:
+      return z.meta.branch_type == ZYDIS_BRANCH_TYPE_FAR ? Flow::kOther : Flow::kReturn;
+    case ZYDIS_MNEMONIC_SYSCALL:
+      return Flow::kSyscall;
+    case ZYDIS_MNEMONIC_LOOP:
+    case ZYDIS_MNEMONIC_LOOPE:
+    case ZYDIS_MNEMONIC_LOOPNE:
+    case ZYDIS_MNEMONIC_JRCXZ:
+    case ZYDIS_MNEMONIC_JECXZ:
+      return Flow::kCondJump;
+    case ZYDIS_MNEMONIC_INT:
+    case ZYDIS_MNEMONIC_INT1:
+    case ZYDIS_MNEMONIC_INT3:
+    case ZYDIS_MNEMONIC_INTO:
+    case ZYDIS_MNEMONIC_UD0:
+    case ZYDIS_MNEMONIC_UD1:
+    case ZYDIS_MNEMONIC_UD2:
+    case ZYDIS_MNEMONIC_HLT:
+      return Flow::kTrap;
+    case ZYDIS_MNEMONIC_XBEGIN:
+    case ZYDIS_MNEMONIC_IRET:
+    case ZYDIS_MNEMONIC_IRETD:
+    case ZYDIS_MNEMONIC_IRETQ:
+    case ZYDIS_MNEMONIC_UIRET:
+      return Flow::kOther;
+    default:
+      return is_jcc(z) ? Flow::kCondJump : flow_by_category(z);
+  }
+}
+
+// Shifts by a count of zero and repeated compares of zero elements leave the flags alone.
+bool may_leave_flags(const ZydisDecodedInstruction& z, Operands operands) {
+  switch (z.meta.category) {
+    case ZYDIS_CATEGORY_STRINGOP:
+      return has_prefix(z, 0xf2) || has_prefix(z, 0xf3);
+    case ZYDIS_CATEGORY_SHIFT:
+    case ZYDIS_CATEGORY_ROTATE:
+      break;
+    default:
+      return false;
+  }
+  uint64_t mask = z.operand_width == 64 ? 0x3f : 0x1f;
+  return std::any_of(operands.begin(), operands.end(), [&](const ZydisDecodedOperand& o) {
+    if (o.type == ZYDIS_OPERAND_TYPE_IMMEDIATE) return (o.imm.value.u & mask) == 0;
+    return o.type == ZYDIS_OPERAND_TYPE_REGISTER && o.reg.value == ZYDIS_REGISTER_CL && o.id > 0;
+  });
+}
+
+void set_flags(Insn& insn, const ZydisDecodedInstruction& z, Operands operands) {
+  if (!z.cpu_flags || insn.flow == Flow::kSyscall) return;  // r11 gets them, and sysret puts them back
+  insn.flags_read = z.cpu_flags->tested & kStatusFlags;
+  insn.reads_flags = insn.flags_read != 0;
+  if (may_leave_flags(z, operands)) return;
+  const ZydisAccessedFlags& f = *z.cpu_flags;
+  insn.flags_written = (f.modified | f.set_0 | f.set_1 | f.undefined) & kStatusFlags;
+}
+
+bool is_rsp(ZydisRegister r) {
+  return r == ZYDIS_REGISTER_RSP || r == ZYDIS_REGISTER_ESP || r == ZYDIS_REGISTER_SP ||
+         r == ZYDIS_REGISTER_SPL;
+}
+
+void set_memory_operand(Insn& insn, const ZydisDecodedInstruction& z, const ZydisDecodedOperand& o) {
+  if (o.mem.type != ZYDIS_MEMOP_TYPE_AGEN && !insn.is_nop) insn.touches_memory = true;
+  if (o.mem.base != ZYDIS_REGISTER_RIP && o.mem.base != ZYDIS_REGISTER_EIP) return;
+  insn.rip_relative = true;
+  insn.disp_offset = z.raw.disp.offset;
+  insn.rip_target = insn.end() + static_cast<uint64_t>(o.mem.disp.value);
+}
+
+void set_operand(Insn& insn, const ZydisDecodedInstruction& z, const ZydisDecodedOperand& o) {
+  bool visible = o.visibility == ZYDIS_OPERAND_VISIBILITY_EXPLICIT;
+  switch (o.type) {
+    case ZYDIS_OPERAND_TYPE_MEMORY:
+      set_memory_operand(insn, z, o);
+      insn.uses_rsp |= visible && (is_rsp(o.mem.base) || is_rsp(o.mem.index));
+      return;
+    case ZYDIS_OPERAND_TYPE_REGISTER:
+      insn.uses_rsp |= visible && is_rsp(o.reg.value);
+      return;
+    case ZYDIS_OPERAND_TYPE_IMMEDIATE:
+      if (o.imm.is_relative) insn.target = insn.end() + o.imm.value.u;
+      return;
+    default:
+      return;
+  }
+}
+
+void set_prefixes(Insn& insn, const ZydisDecodedInstruction& z) {
+  if (z.raw.prefix_count == 0) return;
+  insn.addr32 = has_prefix(z, 0x67);
+  insn.operand16 = has_prefix(z, 0x66) && !z.raw.rex.W;
+  insn.has_bnd = has_prefix(z, 0xf2);
+}
+
+void set_lea(Insn& insn, const ZydisDecodedInstruction& z, const ZydisDecodedOperand& first) {
+  if (z.mnemonic != ZYDIS_MNEMONIC_LEA) return;
+  insn.lea_width = z.operand_width;
+  insn.lea_register = static_cast<uint8_t>(ZydisRegisterGetId(first.reg.value));
+}
+
+}  // namespace
+
+std::optional<Insn> decode(std::span<const uint8_t> bytes, TargetAddr at) {
+  ZydisDecoderContext context;
+  ZydisDecodedInstruction z;
+  ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+  if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder(), &context, bytes.data(), bytes.size(), &z)))
+    return std::nullopt;
+  if (!ZYAN_SUCCESS(ZydisDecoderDecodeOperands(&decoder(), &context, &z, operands, z.operand_count)))
+    return std::nullopt;
+  if (z.operand_count == 0) operands[0].type = ZYDIS_OPERAND_TYPE_UNUSED;
+  Insn insn;
+  insn.addr = at;
+  insn.length = z.length;
+  insn.flow = flow_of(z, operands[0]);
+  insn.mnemonic = ZydisMnemonicGetString(z.mnemonic);
+  insn.is_nop = z.mnemonic == ZYDIS_MNEMONIC_NOP;
+  insn.is_endbr64 = z.mnemonic == ZYDIS_MNEMONIC_ENDBR64;
+  insn.is_loop_or_jrcxz = insn.flow == Flow::kCondJump && !is_jcc(z);
+  insn.is_privileged = (z.attributes & ZYDIS_ATTRIB_IS_PRIVILEGED) != 0;
+  insn.modrm_offset = z.attributes & ZYDIS_ATTRIB_HAS_MODRM ? z.raw.modrm.offset : 0;
+  insn.condition = is_jcc(z) ? z.opcode & 0x0f : 0;
+  for (unsigned i = 0; i < z.operand_count; ++i) set_operand(insn, z, operands[i]);
+  set_flags(insn, z, {operands, z.operand_count});
+  set_prefixes(insn, z);
+  set_lea(insn, z, operands[0]);
+  return insn;
+}
+
+}  // namespace blip::x86

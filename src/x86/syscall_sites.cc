@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+#include "x86/syscall_sites.h"
+
+#include <emmintrin.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "x86/flags.h"
+
+namespace blip::x86 {
+namespace {
+
+constexpr size_t kPatternLength = 7;  // b8 imm32: mov eax, imm32; 0f 05: syscall
+
+bool makes_a_process(uint32_t number) {
+  return number == kCloneNumber || number == kVforkNumber || number == kClone3Number;
+}
+
+// The next `syscall` instruction (0f 05) behind two zero bytes, as small numbers in a mov have; its offset,
+// or the text's size. Sixteen offsets at a time: this runs over every byte of every library.
+size_t next_syscall(std::span<const uint8_t> text, size_t from) {
+  const __m128i zero = _mm_setzero_si128();
+  const __m128i first = _mm_set1_epi8(0x0f);
+  const __m128i second = _mm_set1_epi8(0x05);
+  const auto load = [&](size_t at) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(&text[at])); };
+  size_t at = std::max<size_t>(from, 2);
+  for (; at + 17 <= text.size(); at += 16) {
+    const __m128i hit =
+        _mm_and_si128(_mm_and_si128(_mm_cmpeq_epi8(load(at), first), _mm_cmpeq_epi8(load(at + 1), second)),
+                      _mm_and_si128(_mm_cmpeq_epi8(load(at - 1), zero), _mm_cmpeq_epi8(load(at - 2), zero)));
+    if (const int mask = _mm_movemask_epi8(hit)) return at + static_cast<size_t>(__builtin_ctz(mask));
+  }
+  for (; at + 2 <= text.size(); ++at)
+    if (text[at] == 0x0f && text[at + 1] == 0x05) return at;
+  return text.size();
+}
+
+}  // namespace
+
+std::vector<CloneSite> find_clone_sites(std::span<const uint8_t> text, TargetAddr base) {
+  std::vector<CloneSite> sites;
+  for (size_t at = next_syscall(text, 0); at < text.size(); at = next_syscall(text, at + 1)) {
+    const size_t end = at + 2;
+    if (end < kPatternLength || text[end - kPatternLength] != 0xb8) continue;
+    uint32_t number;
+    std::memcpy(&number, &text[end - kPatternLength + 1], sizeof number);
+    if (!makes_a_process(number)) continue;
+    sites.push_back({base + end - kPatternLength, number, !flags_live(text, base, base + end)});
+  }
+  return sites;
+}
+
+}  // namespace blip::x86

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#include "x86/syscall_sites.h"
+
+#include <gtest/gtest.h>
+
+#include "x86/test_bytes.h"
+
+namespace blip::x86 {
+namespace {
+
+constexpr TargetAddr kBase(0x401000);
+
+TEST(CloneSites, finds_the_three_calls) {
+  auto text = test::bytes(
+      "90 b8 38 00 00 00 0f 05 85 c0 c3 "           // clone; test
+      "b8 3a 00 00 00 0f 05 57 3d 01 f0 ff ff c3 "  // vfork; push rdi; cmp
+      "b8 b3 01 00 00 0f 05 74 00 c3 "              // clone3; je
+      "b8 27 00 00 00 0f 05 c3 0f 05");             // getpid; a syscall without a number
+  auto sites = find_clone_sites(text, kBase);
+  ASSERT_EQ(sites.size(), 3u);
+  EXPECT_EQ(sites[0].addr, kBase + 1);
+  EXPECT_EQ(sites[0].number, kCloneNumber);
+  EXPECT_TRUE(sites[0].flags_dead_after);
+  EXPECT_EQ(sites[1].addr, kBase + 11);
+  EXPECT_EQ(sites[1].number, kVforkNumber);
+  EXPECT_TRUE(sites[1].flags_dead_after);
+  EXPECT_EQ(sites[2].addr, kBase + 25);
+  EXPECT_EQ(sites[2].number, kClone3Number);
+  EXPECT_FALSE(sites[2].flags_dead_after);
+}
+
+TEST(CloneSites, short_text) {
+  auto text = test::bytes("0f 05");
+  EXPECT_TRUE(find_clone_sites(text, kBase).empty());
+  EXPECT_TRUE(find_clone_sites({}, kBase).empty());
+}
+
+}  // namespace
+}  // namespace blip::x86

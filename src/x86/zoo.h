@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace blip::x86::test {
+
+// The registers a snippet starts with and ends with: rax rcx rdx rbx rsp rbp rsi rdi r8 .. r15, then rflags.
+struct Registers {
+  uint64_t gpr[16];
+  uint64_t rflags;
+};
+inline constexpr int kRax = 0, kRcx = 1, kRsp = 4, kRbp = 5, kRsi = 6, kRdi = 7, kR10 = 10;
+
+// A small function to be run where it is and through a relocated copy of its beginning. On entry rdi, rsi and
+// rbp point to memory, r10 and [rdi+8] hold the address of a callee; an 8-byte kCalleeMark in the snippet is
+// replaced by it. May change anything; ends with ret.
+struct Snippet {
+  std::string_view name;
+  std::span<const uint8_t> bytes;
+};
+inline constexpr uint64_t kCalleeMark = 0x5eed5eed5eed5eed;
+
+std::vector<Snippet> zoo();
+
+// What r10 points to: position independent, counts its calls in r11 and clobbers nothing else.
+std::span<const uint8_t> zoo_callee();
+
+// Runs the code with these registers until it returns to zoo_exit_address(), which must be at the top of its
+// stack.
+void zoo_run(Registers& registers, const uint8_t* code);
+uint64_t zoo_exit_address();
+
+}  // namespace blip::x86::test

@@ -1,0 +1,616 @@
+// SPDX-License-Identifier: MIT
+#include "x86/zoo.h"
+
+#include <cstring>
+
+// The instruction zoo: whatever knows where it is, in every encoding, and a few that do not. The section is
+// only data for the linker; the test copies it to memory it may execute.
+
+asm(R"(
+.intel_syntax noprefix
+
+.macro snippet name
+  .pushsection zoo_names,"a"
+  88: .asciz "\name"
+  .popsection
+  .pushsection zoo_table,"aw"
+  .quad 77f, 66f, 88b
+  .popsection
+  77:
+.endm
+.macro end
+  66: .p2align 4, 0xcc
+.endm
+
+.pushsection zoo_code,"a"
+
+snippet prologue
+  push rbp
+  mov rbp, rsp
+  push r12
+  sub rsp, 32
+  mov [rsp+8], rax
+  mov r12, [rsp+8]
+  add rsp, 32
+  pop r13
+  pop rbp
+  ret
+end
+snippet mov_load
+  mov rax, [rip+1f]
+  mov ecx, [rip+1f+8]
+  ret
+  1: .quad 0x1122334455667788, 0x99aabbccddeeff00
+end
+snippet mov_store
+  mov [rip+1f], rax
+  mov dword ptr [rip+1f+8], 12345
+  mov byte ptr [rip+1f+12], 7
+  ret
+  1: .quad 0, 0
+end
+snippet arithmetic_on_memory
+  add qword ptr [rip+1f], 100
+  xor rax, [rip+1f]
+  cmp word ptr [rip+1f], 1000
+  adc edx, dword ptr [rip+1f]
+  imul r8, [rip+1f], 1000
+  lock xadd [rip+1f], rdx
+  ret
+  1: .quad 0x123456789
+end
+snippet lea
+  lea rax, [rip+1f]
+  lea r9d, [rip+1f]
+  lea r15, [rip+1f+100000]
+  mov rdx, [rax]
+  sub rax, r10
+  sub r15, r10
+  sub r9d, r10d
+  ret
+  1: .quad 42
+end
+snippet push_and_pop_memory
+  push qword ptr [rip+1f]
+  pop qword ptr [rip+1f+8]
+  push qword ptr [rsp]
+  pop rax
+  push rsp
+  pop rbx
+  pop qword ptr [rsp-16]
+  push rax
+  ret 
+  1: .quad 0, 0
+end
+snippet shifts_and_bits
+  rol qword ptr [rip+1f], 3
+  bts dword ptr [rip+1f], 7
+  setc al
+  shld [rip+1f], rdx, 5
+  popcnt rcx, [rip+1f]
+  movbe_free: bswap rcx
+  ret
+  1: .quad 0x8000000000000001
+end
+snippet cmpxchg
+  cmpxchg [rip+1f], rdx
+  cmpxchg16b [rip+2f]
+  ret
+  1: .quad 5
+  .p2align 4
+  2: .quad 1, 2
+end
+snippet string_moves
+  mov ecx, 16
+  rep movsb
+  cld
+  stosq
+  lodsd
+  ret
+end
+snippet sse
+  movups xmm0, [rip+1f]
+  addps xmm0, [rip+2f]
+  pshufd xmm1, [rip+1f], 0x1b
+  cvtsi2sd xmm2, qword ptr [rip+1f]
+  ucomisd xmm2, [rip+2f]
+  movups [rdi], xmm0
+  movups [rdi+16], xmm1
+  movsd [rdi+32], xmm2
+  ret
+  .p2align 4
+  1: .quad 0x3f80000040000000, 0x4040000040800000
+  2: .quad 0x3f80000040000000, 0x4040000040800000
+end
+snippet sse_store
+  movq xmm3, rax
+  movhps [rip+1f], xmm3
+  movlps [rip+1f+8], xmm3
+  pextrd [rip+1f+16], xmm3, 1
+  ret
+  1: .quad 0, 0, 0
+end
+snippet x87
+  fld qword ptr [rip+1f]
+  fadd dword ptr [rip+2f]
+  fistp qword ptr [rip+1f]
+  ret
+  1: .double 3.75
+  2: .float 2.5
+end
+snippet avx_vex
+  vmovups ymm0, [rip+1f]
+  vpaddd ymm1, ymm0, [rip+1f]
+  vbroadcastss ymm2, [rip+1f]
+  vpermq ymm3, [rip+1f], 0x1b
+  vinserti128 ymm4, ymm0, [rip+1f], 1
+  vextracti128 [rip+2f], ymm3, 1
+  vmovups [rdi], ymm1
+  vmovups [rdi+32], ymm2
+  vmovups [rdi+64], ymm4
+  vzeroupper
+  ret
+  1: .quad 1, 2, 3, 4
+  2: .quad 0, 0
+end
+snippet avx_bmi
+  andn rax, rdx, [rip+1f]
+  rorx rcx, [rip+1f], 13
+  pdep r8, rdx, [rip+1f]
+  shlx r9, [rip+1f], rdx
+  mulx r11, rbx, [rip+1f]
+  ret
+  1: .quad 0x123456789abcdef1
+end
+snippet evex
+  vmovdqu64 zmm16, [rip+1f]
+  vpaddq zmm17, zmm16, [rip+1f]
+  vpaddq zmm18, zmm16, qword ptr [rip+1f]{1to8}
+  vpcmpeqq k1, zmm16, [rip+1f]
+  vmovdqu64 zmm19{k1}{z}, [rip+1f]
+  vpternlogq zmm19, zmm16, [rip+1f], 0x96
+  vmovdqu64 [rdi], zmm17
+  vmovdqu64 [rdi+64], zmm18
+  vmovdqu64 [rdi+128], zmm19
+  kmovw eax, k1
+  vmovdqu64 [rip+1f], zmm17
+  vzeroupper
+  ret
+  1: .quad 1, 2, 3, 4, 5, 6, 7, 8
+end
+snippet evex_shared_disp8_forms
+  vmovdqu32 xmm20, [rip+1f]
+  vmovdqu32 ymm21, [rdi+64]
+  vmovsd xmm22, [rip+1f]
+  vmovdqu32 [rsi], ymm21
+  vmovdqu32 [rsi+32], xmm20
+  vmovsd [rsi+48], xmm22
+  ret
+  1: .quad 11, 12
+end
+snippet jcc_both_ways
+  cmp rax, rdx
+  jb 1f
+  je 2f
+  jg 3f
+  mov eax, 1
+  ret
+  1: mov eax, 2
+  ret
+  2: mov eax, 3
+  ret
+  3: mov eax, 4
+  ret
+end
+snippet jcc_first
+  jc 1f
+  jo 2f
+  jp 3f
+  js 4f
+  jz 5f
+  mov eax, 1
+  ret
+  1: mov eax, 2
+  ret
+  2: mov eax, 3
+  ret
+  3: mov eax, 4
+  ret
+  4: mov eax, 5
+  ret
+  5: mov eax, 6
+  ret
+end
+snippet jcc_inverted_near
+  {disp32} jnc 1f
+  {disp32} jno 1f
+  {disp32} jnp 1f
+  {disp32} jns 1f
+  {disp32} ja 1f
+  {disp32} jle 1f
+  mov eax, 1
+  1: ret
+end
+snippet jcc_inside_the_window
+  test al, 1
+  jz 1f
+  inc ebx
+  1: test al, 2
+  jz 2f
+  inc ebx
+  2: inc edx
+  ret
+end
+snippet jmp_short
+  jmp 1f
+  int3
+  1: mov eax, 1
+  ret
+end
+snippet jmp_backwards
+  jmp 2f
+  1: mov eax, 1
+  ret
+  2: jmp 1b
+end
+snippet jmp_near
+  nop
+  {disp32} jmp 1f
+  int3
+  1: mov eax, 1
+  ret
+end
+snippet loop_inside_the_window
+  and ecx, 7
+  inc ecx
+  1: lea rax, [rax+3]
+  loop 1b
+  ret
+end
+snippet loop_over_code
+  lea ecx, [rcx+1]
+  1: dec rcx
+  loop 2f
+  mov eax, 1
+  ret
+  2: mov eax, 2
+  ret
+end
+snippet loope_loopne
+  and ecx, 3
+  loope 1f
+  loopne 2f
+  mov eax, 1
+  ret
+  1: mov eax, 2
+  ret
+  2: mov eax, 3
+  ret
+end
+snippet loop_32_bit_counter
+  mov eax, ecx
+  .byte 0x67
+  loop 1f
+  mov eax, 1
+  ret
+  1: mov eax, 2
+  ret
+end
+snippet jrcxz
+  and ecx, 1
+  jrcxz 1f
+  mov eax, 1
+  ret
+  1: mov eax, 2
+  ret
+end
+snippet jecxz
+  jecxz 1f
+  mov eax, 1
+  ret
+  1: mov eax, 2
+  ret
+end
+snippet jrcxz_keeps_flags
+  cmp al, dl
+  jrcxz 1f
+  sbb ebx, ebx
+  1: setg al
+  ret
+end
+snippet loop_to_the_first_byte
+  lea rax, [rax+1]
+  dec cl
+  jnz 77b
+  ret
+end
+snippet jmp_to_the_first_byte
+  test cl, cl
+  jz 1f
+  dec cl
+  jmp 77b
+  1: ret
+end
+snippet call_direct
+  push rax
+  call 1f
+  pop rdx
+  ret
+  1: mov rbx, [rsp]
+  sub rbx, r10
+  ret
+end
+snippet call_direct_first
+  call 1f
+  mov rcx, rbx
+  ret
+  1: mov rbx, [rsp]
+  sub rbx, r10
+  pushfq
+  pop rax
+  ret
+end
+snippet call_next
+  call 1f
+  1: pop rax
+  sub rax, r10
+  ret
+end
+snippet call_register
+  mov r12, r10
+  call r12
+  lea rax, [r11+1]
+  ret
+end
+snippet call_memory
+  mov ebx, 1
+  call [rdi+8]
+  call [rdi+rbx*8]
+  ret
+end
+snippet call_rip
+  nop
+  call [rip+1f]
+  ret
+  .p2align 3
+  1: .quad 0x5eed5eed5eed5eed
+end
+snippet call_rsp_relative_is_refused
+  push r10
+  call [rsp]
+  pop rax
+  sub rax, r10
+  ret
+end
+snippet tail_jump_register
+  mov eax, 5
+  jmp r10
+end
+snippet tail_jump_memory
+  push rax
+  pop rbx
+  jmp [rdi+8]
+end
+snippet tail_jump_rip
+  jmp [rip+1f]
+  .p2align 3
+  1: .quad 0x5eed5eed5eed5eed
+end
+snippet notrack_jump
+  mov ebx, 3
+  notrack jmp r10
+end
+snippet jump_table
+  and ecx, 1
+  lea rdx, [rip+1f]
+  movsxd rax, dword ptr [rdx+rcx*4]
+  add rax, rdx
+  jmp rax
+  2: mov ebx, 1
+  sub rax, r10
+  sub rdx, r10
+  ret
+  3: mov ebx, 2
+  sub rax, r10
+  sub rdx, r10
+  ret
+  1: .long 2b-1b, 3b-1b
+end
+snippet ret_imm
+  pop rdx
+  push rax
+  push rdx
+  ret 8
+end
+snippet rep_ret
+  xor eax, eax
+  inc al
+  repz ret
+end
+snippet leave
+  push rbp
+  mov rbp, rsp
+  sub rsp, 64
+  mov [rbp-16], rsi
+  leave
+  ret
+end
+snippet enter
+  enter 32, 0
+  mov [rsp], rax
+  leave
+  ret
+end
+snippet flags_to_stack
+  pushfq
+  pop rax
+  lahf
+  seto bl
+  stc
+  adc rdx, 0
+  ret
+end
+snippet red_zone
+  mov [rsp-8], rax
+  mov [rsp-64], rdx
+  mov rcx, [rsp-8]
+  ret
+end
+snippet absolute_moves
+  movabs rax, 0x1122334455667788
+  mov rbx, -1
+  mov rdx, fs:0
+  sub rdx, fs:0
+  ret
+end
+snippet cmov_and_setcc
+  cmp eax, edx
+  cmovl rax, [rip+1f]
+  setbe [rip+1f]
+  ret
+  1: .quad 77
+end
+snippet syscall_getpid
+  mov eax, 39
+  syscall
+  xor ecx, ecx
+  ret
+end
+snippet syscall_after_short_instructions
+  push 39
+  pop rax
+  cmc
+  syscall
+  xor ecx, ecx
+  ret
+end
+snippet nops
+  nop
+  xchg ax, ax
+  nop dword ptr [rax]
+  nop dword ptr [rax+rax+0]
+  nop dword ptr cs:[rax+rax+0]
+  ret
+end
+snippet endbr64_first
+  endbr64
+  push rbx
+  lea rax, [rip+1f]
+  pop rbx
+  1: sub rax, r10
+  ret
+end
+.popsection
+
+.text
+.globl blip_zoo_callee, blip_zoo_callee_end
+.hidden blip_zoo_callee, blip_zoo_callee_end
+blip_zoo_callee:
+  lea r11, [r11+1]
+  ret
+blip_zoo_callee_end:
+
+.globl blip_zoo_run, blip_zoo_exit
+.hidden blip_zoo_run, blip_zoo_exit
+.type blip_zoo_run, @function
+blip_zoo_run:
+  push rbx
+  push rbp
+  push r12
+  push r13
+  push r14
+  push r15
+  mov [rip+zoo_host_rsp], rsp
+  mov [rip+zoo_registers], rdi
+  mov [rip+zoo_entry], rsi
+  push qword ptr [rdi+128]
+  popfq
+  mov rax, [rdi]
+  mov rcx, [rdi+8]
+  mov rdx, [rdi+16]
+  mov rbx, [rdi+24]
+  mov rsp, [rdi+32]
+  mov rbp, [rdi+40]
+  mov rsi, [rdi+48]
+  mov r8, [rdi+64]
+  mov r9, [rdi+72]
+  mov r10, [rdi+80]
+  mov r11, [rdi+88]
+  mov r12, [rdi+96]
+  mov r13, [rdi+104]
+  mov r14, [rdi+112]
+  mov r15, [rdi+120]
+  mov rdi, [rdi+56]
+  jmp [rip+zoo_entry]
+blip_zoo_exit:
+  mov [rip+zoo_rdi], rdi
+  mov rdi, [rip+zoo_registers]
+  mov [rdi], rax
+  mov [rdi+8], rcx
+  mov [rdi+16], rdx
+  mov [rdi+24], rbx
+  mov [rdi+32], rsp
+  mov [rdi+40], rbp
+  mov [rdi+48], rsi
+  mov [rdi+64], r8
+  mov [rdi+72], r9
+  mov [rdi+80], r10
+  mov [rdi+88], r11
+  mov [rdi+96], r12
+  mov [rdi+104], r13
+  mov [rdi+112], r14
+  mov [rdi+120], r15
+  mov rax, [rip+zoo_rdi]
+  mov [rdi+56], rax
+  mov rsp, [rip+zoo_host_rsp]
+  pushfq
+  pop qword ptr [rdi+128]
+  cld
+  pop r15
+  pop r14
+  pop r13
+  pop r12
+  pop rbp
+  pop rbx
+  ret
+.local zoo_host_rsp, zoo_registers, zoo_entry, zoo_rdi
+.comm zoo_host_rsp, 8, 8
+.comm zoo_registers, 8, 8
+.comm zoo_entry, 8, 8
+.comm zoo_rdi, 8, 8
+.att_syntax prefix
+)");
+
+namespace {
+struct TableEntry {
+  const uint8_t* begin;
+  const uint8_t* end;
+  const char* name;
+};
+}  // namespace
+
+extern "C" {
+extern const TableEntry __start_zoo_table[] __attribute__((visibility("hidden")));
+extern const TableEntry __stop_zoo_table[] __attribute__((visibility("hidden")));
+extern const uint8_t blip_zoo_callee[];
+extern const uint8_t blip_zoo_callee_end[];
+extern const uint8_t blip_zoo_exit[];
+void blip_zoo_run(blip::x86::test::Registers*, const uint8_t*);
+}
+
+namespace blip::x86::test {
+
+std::vector<Snippet> zoo() {
+  std::vector<Snippet> snippets;
+  for (auto* e = __start_zoo_table; e != __stop_zoo_table; ++e)
+    snippets.push_back({e->name, {e->begin, e->end}});
+  return snippets;
+}
+
+std::span<const uint8_t> zoo_callee() { return {blip_zoo_callee, blip_zoo_callee_end}; }
+
+void zoo_run(Registers& registers, const uint8_t* code) { blip_zoo_run(&registers, code); }
+
+uint64_t zoo_exit_address() { return reinterpret_cast<uint64_t>(blip_zoo_exit); }
+
+}  // namespace blip::x86::test
