@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+#include "proc/attachment.h"
+
+#include <sys/ptrace.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/log.h"
+#include "proc/status.h"
+#include "proc/stop_event.h"
+#include "proc/thread_stopper.h"
+
+namespace blip::proc {
+
+namespace {
+
+constexpr int kDetachAttempts = 3;
+constexpr std::chrono::milliseconds kExitPatience{200};
+
+// A stopped thread that cannot be detached has been killed. It may stop once more on its way out
+// (PTRACE_EVENT_EXIT); its end has to be passed on.
+void see_off(pid_t pid, pid_t tid) {
+  const auto deadline = std::chrono::steady_clock::now() + kExitPatience;
+  for (;;) {
+    const StopEvent event = wait_for_stop(pid, tid, deadline);
+    if (event.kind == StopKind::kRunning) return;
+    if (event.kind == StopKind::kEnded) return reap_thread(pid, tid);
+    if (::ptrace(PTRACE_DETACH, tid, nullptr, event.signal) == 0) return;
+  }
+}
+
+}  // namespace
+
+Result<Attachment> Attachment::stop_all(const Process& process, std::chrono::milliseconds deadline) {
+  Attachment attachment(process.pid());
+  TRY_OK(ThreadStopper(process, attachment, deadline).stop_all());
+  attachment.holds_all_threads_ = true;
+  return attachment;
+}
+
+Result<Attachment> Attachment::stop_one(const Process& process, std::chrono::milliseconds deadline) {
+  Attachment attachment(process.pid());
+  TRY_OK(ThreadStopper(process, attachment, deadline).stop_one());
+  return attachment;
+}
+
+Attachment::Attachment(Attachment&& other) noexcept
+    : pid_(other.pid_),
+      threads_(std::exchange(other.threads_, {})),
+      holds_all_threads_(other.holds_all_threads_),
+      longest_stop_(other.longest_stop_) {}
+
+Attachment& Attachment::operator=(Attachment&& other) noexcept {
+  if (this == &other) return *this;
+  release();
+  pid_ = other.pid_;
+  threads_ = std::exchange(other.threads_, {});
+  holds_all_threads_ = other.holds_all_threads_;
+  longest_stop_ = other.longest_stop_;
+  return *this;
+}
+
+void Attachment::release() {
+  for (Thread& thread : threads_) detach(thread);
+  threads_.clear();
+}
+
+void Attachment::detach(Thread& thread) {
+  if (thread.tid == 0) return;
+  if (!thread.stopped) {
+    // It may have stopped since; if not, it is let go when this OS thread ends.
+    const StopEvent event = poll_stop(thread.tid);
+    if (event.kind == StopKind::kEnded) return reap_thread(pid_, thread.tid);
+    if (event.kind == StopKind::kRunning) {
+      BLIP_LOG("proc", "thread {} of {} is still running, attached", thread.tid, pid_);
+      return;
+    }
+    thread.pending_signal = event.signal;
+    if (thread.refresh() && event.kind == StopKind::kInterrupt) (void)thread.repair_spurious_eintr(pid_, 0);
+  }
+  if (thread.rewound_call >= 0) {
+    const auto status = read_status(pid_, thread.tid);
+    if (status && status->interrupting_signals() != 0) (void)thread.undo_rewind();
+  }
+  bool detached = false;
+  for (int attempt = 0; attempt < kDetachAttempts && !detached; ++attempt)
+    detached = ::ptrace(PTRACE_DETACH, thread.tid, nullptr, thread.pending_signal) == 0;
+  if (!detached) see_off(pid_, thread.tid);
+  longest_stop_ = std::max<std::chrono::nanoseconds>(
+      longest_stop_, std::chrono::steady_clock::now() - thread.interrupted_at);
+}
+
+}  // namespace blip::proc

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+#include "proc/cpu.h"
+
+#include <charconv>
+
+#include "proc/status.h"
+
+namespace blip::proc {
+
+namespace {
+
+constexpr unsigned kMaxCpus = 1 << 16;
+
+Error malformed(std::string_view text) {
+  return Error(ErrorKind::kInvalid, "malformed CPU list: '" + std::string(text) + "'");
+}
+
+// A number at the beginning of the text, taken off it.
+bool take_number(std::string_view& text, unsigned& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || value >= kMaxCpus) return false;
+  text.remove_prefix(static_cast<size_t>(end - text.data()));
+  return true;
+}
+
+Result<std::vector<unsigned>> read_cpu_list(const char* path) {
+  TRY(const std::string text, read_proc_file(path));
+  return parse_cpu_list(text);
+}
+
+bool has_word(std::string_view line, std::string_view word) {
+  return (std::string(line) + " ").find(" " + std::string(word) + " ") != std::string::npos;
+}
+
+}  // namespace
+
+Result<std::vector<unsigned>> parse_cpu_list(std::string_view text) {
+  const std::string_view whole = text;
+  std::vector<unsigned> cpus;
+  while (!text.empty() && text != "\n") {
+    unsigned first = 0;
+    if (!take_number(text, first)) return malformed(whole);
+    unsigned last = first;
+    if (text.starts_with('-')) {
+      text.remove_prefix(1);
+      if (!take_number(text, last) || last < first) return malformed(whole);
+    }
+    for (unsigned cpu = first; cpu <= last; ++cpu) cpus.push_back(cpu);
+    if (text.starts_with(','))
+      text.remove_prefix(1);
+    else if (!text.empty() && text != "\n")
+      return malformed(whole);
+  }
+  if (cpus.empty()) return malformed(whole);
+  return cpus;
+}
+
+Result<unsigned> possible_cpus() {
+  TRY(const std::vector<unsigned> cpus, read_cpu_list("/sys/devices/system/cpu/possible"));
+  return cpus.back() + 1;
+}
+
+Result<std::vector<unsigned>> online_cpus() { return read_cpu_list("/sys/devices/system/cpu/online"); }
+
+bool tsc_usable() {
+  const auto text = read_proc_file("/proc/cpuinfo");
+  if (!text) return false;
+  const size_t begin = text->find("\nflags");
+  if (begin == std::string::npos) return false;
+  const std::string_view flags = std::string_view(*text).substr(begin, text->find('\n', begin + 1) - begin);
+  return has_word(flags, "constant_tsc") && has_word(flags, "nonstop_tsc") && has_word(flags, "rdtscp");
+}
+
+}  // namespace blip::proc

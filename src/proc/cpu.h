@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace blip::proc {
+
+// CPU numbers run from 0 to possible_cpus() - 1; some may never come online.
+Result<unsigned> possible_cpus();
+Result<std::vector<unsigned>> online_cpus();
+
+// "0-3,8" as the kernel writes it; rejects anything else.
+Result<std::vector<unsigned>> parse_cpu_list(std::string_view text);
+
+// The cycle counter runs at one speed on every CPU, also in sleep states, and can be read with the CPU's
+// number (rdtscp).
+bool tsc_usable();
+
+}  // namespace blip::proc

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+#include "proc/memory_sharer.h"
+
+#include <dirent.h>
+#include <fmt/core.h>
+#include <linux/kcmp.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <memory>
+
+#include "proc/attachment.h"
+#include "proc/status.h"
+
+namespace blip::proc {
+
+namespace {
+
+// An exiting thread gives its memory up before it becomes a zombie; without any it equals all zombies and
+// kernel threads.
+bool has_memory(pid_t pid, pid_t tid) {
+  const auto sizes = read_proc_file(fmt::format("/proc/{}/task/{}/statm", pid, tid));
+  return sizes && !sizes->empty() && !sizes->starts_with("0 ");
+}
+
+}  // namespace
+
+Result<std::optional<pid_t>> MemorySharerScan::find() {
+  std::unique_ptr<DIR, int (*)(DIR*)> dir(::opendir("/proc"), &::closedir);
+  if (!dir) return Error::from_errno(errno, "cannot open /proc");
+  while (const dirent* entry = ::readdir(dir.get())) {
+    const pid_t other = std::atoi(entry->d_name);
+    if (other <= 0 || other == pid_ || strangers_.contains(other)) continue;
+    const long order = ::syscall(SYS_kcmp, tid_, other, KCMP_VM, 0, 0);
+    if (order == 0) {
+      if (has_memory(pid_, tid_)) return other;
+      return Error(ErrorKind::kGone, fmt::format("process {} has ended", pid_), ESRCH);
+    }
+    if (order < 0 && errno == ENOSYS) return std::nullopt;
+    strangers_.insert(other);
+  }
+  return std::nullopt;
+}
+
+Result<std::optional<pid_t>> find_memory_sharer(const Process& process) {
+  TRY(const pid_t tid, find_live_thread(process.pid()));
+  return MemorySharerScan(process.pid(), tid).find();
+}
+
+}  // namespace blip::proc

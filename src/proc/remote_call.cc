@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: MIT
+#include "proc/remote_call.h"
+
+#include <fmt/core.h>
+#include <signal.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "proc/left_over_stub.h"
+#include "proc/rseq_section.h"
+#include "proc/status.h"
+#include "proc/stop_event.h"
+#include "proc/stub.h"
+
+// One call, and why blip may die after any step:
+//
+//   1  stub -> slack          unused bytes
+//   2  frame -> stack         below the red zone, unused bytes
+//   3  SETREGS rip = stub     from here on the thread finishes the call, pops the frame, goes on
+//   4  PTRACE_SYSCALL twice   stops at the entry and at the exit of the call; result in rax
+//   5  SETREGS original       the kernel's own form, so that it restarts the interrupted call as always
+//   6  stack, slack restored  nobody uses them any more
+//
+// PTRACE_SYSCALL and not PTRACE_SINGLESTEP: a step ends with a forced SIGTRAP, which unblocks that signal and
+// resets its handler in a target that blocks or ignores it. Signals are not blocked meanwhile either (dying
+// would leave the mask behind): one that arrives stops the thread before the call is made; it then gets its
+// own registers back, takes the signal natively, and the call is made from wherever that has brought the
+// thread.
+
+namespace blip::proc {
+
+namespace {
+
+constexpr int kMaxAttempts = 256;
+constexpr int kPtraceAttempts = 3;
+constexpr uint64_t kSyscallLength = 2;  // 0f 05
+constexpr std::chrono::seconds kCallDeadline{5};
+constexpr uint64_t kUserCodeSegment = 0x33;
+constexpr int64_t kLowestErrno = -4095;
+constexpr int64_t kRestartLow = -516;
+constexpr int64_t kRestartHigh = -512;
+
+// Calls that wait, that overwrite what the kernel needs to restart an interrupted one, or that do not come
+// back.
+constexpr std::array kNeverCalled = {
+    SYS_rt_sigreturn,  SYS_nanosleep,  SYS_clock_nanosleep, SYS_poll,  SYS_ppoll,           SYS_select,
+    SYS_pselect6,      SYS_epoll_wait, SYS_epoll_pwait,     SYS_futex, SYS_restart_syscall, SYS_pause,
+    SYS_rt_sigsuspend, SYS_wait4,      SYS_waitid,          SYS_fork,  SYS_vfork,           SYS_clone,
+    SYS_clone3,        SYS_execve,     SYS_execveat,        SYS_exit,  SYS_exit_group};
+
+iovec as_iovec(std::span<const uint8_t> bytes) { return {const_cast<uint8_t*>(bytes.data()), bytes.size()}; }
+
+bool is_restart(int64_t result) { return result >= kRestartLow && result <= kRestartHigh; }
+
+// Unlike Memory these obey the page protections of the target: what they can reach, the stub can.
+bool read_stack(pid_t tid, TargetAddr addr, std::span<uint8_t> into) {
+  const iovec local = as_iovec(into);
+  const iovec remote{reinterpret_cast<void*>(addr.value), into.size()};
+  return ::process_vm_readv(tid, &local, 1, &remote, 1, 0) == static_cast<ssize_t>(into.size());
+}
+
+bool write_stack(pid_t tid, TargetAddr addr, std::span<const uint8_t> bytes) {
+  const iovec local = as_iovec(bytes);
+  const iovec remote{reinterpret_cast<void*>(addr.value), bytes.size()};
+  return ::process_vm_writev(tid, &local, 1, &remote, 1, 0) == static_cast<ssize_t>(bytes.size());
+}
+
+// The main thread's stack grows when it is touched, by the thread itself or by ptrace, but not by
+// process_vm_readv.
+void grow_stack(pid_t tid, TargetAddr addr) { (void)::ptrace(PTRACE_PEEKDATA, tid, addr.value, 0); }
+
+TargetAddr frame_of(TargetAddr scratch) { return scratch + RemoteCaller::kMaxBytes; }
+
+}  // namespace
+
+struct RemoteCaller::Call {
+  long number;
+  bool with_bytes = false;
+  std::span<const uint8_t> bytes;
+  std::span<const uint64_t> arguments;
+};
+
+RemoteCaller::RemoteCaller(pid_t pid, Thread& thread, Memory& memory, StubSite site)
+    : pid_(pid), thread_(&thread), memory_(&memory), site_(std::move(site)) {}
+
+RemoteCaller::RemoteCaller(RemoteCaller&& other) noexcept
+    : pid_(other.pid_),
+      thread_(std::exchange(other.thread_, nullptr)),
+      memory_(other.memory_),
+      site_(std::move(other.site_)),
+      restricted_(other.restricted_),
+      stub_written_(std::exchange(other.stub_written_, false)),
+      in_stub_(std::exchange(other.in_stub_, false)),
+      original_(other.original_),
+      saved_stack_(std::move(other.saved_stack_)),
+      scratch_(other.scratch_) {}
+
+Result<RemoteCaller> RemoteCaller::create(Attachment& attachment, Memory& memory, StubSite site) {
+  TRY_OK(clear_left_over_stub(attachment, memory, site));
+  std::vector<Thread*> candidates;
+  for (Thread& thread : attachment.threads()) candidates.push_back(&thread);
+  std::stable_partition(candidates.begin(), candidates.end(),
+                        [](const Thread* thread) { return thread->registers.restarts_system_call(); });
+  Error last(ErrorKind::kGone, fmt::format("process {} has no stopped thread", attachment.pid()));
+  for (Thread* thread : candidates) {
+    RemoteCaller caller(attachment.pid(), *thread, memory, site);
+    const Status ready = caller.prepare();
+    if (ready) return caller;
+    last = ready.error();
+  }
+  return last;
+}
+
+Status RemoteCaller::prepare() {
+  if (!thread_->stopped)
+    return Error(ErrorKind::kGone, fmt::format("thread {} is not stopped", thread_->tid));
+  if (thread_->registers.cs != kUserCodeSegment)
+    return Error(ErrorKind::kUnsupported, fmt::format("thread {} runs 32-bit code", thread_->tid));
+  TRY_OK(check_seccomp());
+  TRY_OK(leave_rseq_section(*thread_, *memory_));
+  return save_stack();
+}
+
+Status RemoteCaller::check_seccomp() {
+  TRY(const ProcStatus status, read_status(pid_, thread_->tid));
+  if (status.seccomp_mode == 0) return {};
+  const unsigned long options = kTraceOptions | PTRACE_O_SUSPEND_SECCOMP;
+  if (::ptrace(PTRACE_SETOPTIONS, thread_->tid, nullptr, options) == 0) return {};
+  if (status.seccomp_mode == 1)
+    return Error(
+        ErrorKind::kUnsupported,
+        fmt::format("process {} may only read and write (seccomp strict mode): run blip as root", pid_));
+  restricted_ = true;
+  return {};
+}
+
+Status RemoteCaller::save_stack() {
+  original_ = thread_->registers;
+  const TargetAddr top((original_.rsp - kRedZone) & ~uint64_t{15});
+  saved_stack_.resize(kMaxBytes + sizeof(StubFrame));
+  scratch_ = top - saved_stack_.size();
+  if (!read_stack(thread_->tid, scratch_, saved_stack_)) grow_stack(thread_->tid, scratch_);
+  if (!read_stack(thread_->tid, scratch_, saved_stack_) || !write_stack(thread_->tid, scratch_, saved_stack_))
+    return Error(ErrorKind::kUnsupported, fmt::format("thread {} has no room on its stack", thread_->tid));
+  return {};
+}
+
+Result<uint64_t> RemoteCaller::call(long number, std::span<const uint64_t> arguments) {
+  Call plain{number};
+  plain.arguments = arguments;
+  return run(plain);
+}
+
+Result<uint64_t> RemoteCaller::call_with_bytes(long number, std::span<const uint8_t> bytes,
+                                               std::span<const uint64_t> others) {
+  if (bytes.size() > kMaxBytes)
+    return Error(ErrorKind::kInvalid, fmt::format("{} bytes are too many for a remote call", bytes.size()));
+  return run({number, true, bytes, others});
+}
+
+Status RemoteCaller::check_permitted(long number) const {
+  if (!thread_ || !thread_->stopped)
+    return Error(ErrorKind::kGone, fmt::format("process {} has ended", pid_));
+  if (std::find(kNeverCalled.begin(), kNeverCalled.end(), number) != kNeverCalled.end())
+    return Error(ErrorKind::kUnsupported, fmt::format("system call {} is not for remote use", number));
+  if (restricted_ && number != SYS_mmap && number != SYS_munmap)
+    return Error(ErrorKind::kUnsupported,
+                 fmt::format("process {} filters its system calls (seccomp): call {} might kill "
+                             "it; run blip as root",
+                             pid_, number));
+  return {};
+}
+
+Result<uint64_t> RemoteCaller::run(const Call& call) {
+  TRY_OK(check_permitted(call.number));
+  for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
+    TRY_OK(enter_stub(call));
+    TRY(const std::optional<int64_t> result, run_to_exit());
+    if (!result || is_restart(*result)) continue;
+    if (restricted_) TRY_OK(swallow_sigsys());
+    if (*result < 0 && *result >= kLowestErrno)
+      return Error::from_errno(static_cast<int>(-*result),
+                               fmt::format("process {}: system call {}", pid_, call.number));
+    return static_cast<uint64_t>(*result);
+  }
+  return Error(ErrorKind::kBusy,
+               fmt::format("process {} receives signals all the time: try again later", pid_));
+}
+
+Status RemoteCaller::enter_stub(const Call& call) {
+  if (!stub_written_ || !in_stub_) TRY_OK(write_stub());
+  if (call.with_bytes && !write_stack(thread_->tid, scratch_, call.bytes))
+    return Error(ErrorKind::kSystem, fmt::format("cannot write the stack of thread {}", thread_->tid));
+  std::array<uint64_t, 6> arguments{};
+  size_t count = 0;
+  if (call.with_bytes) arguments[count++] = scratch_.value;
+  for (const uint64_t argument : call.arguments)
+    if (count < arguments.size()) arguments[count++] = argument;
+  Registers entry = original_;
+  entry.orig_rax = static_cast<uint64_t>(-1);
+  entry.rip = site_.addr.value;
+  entry.rsp = frame_of(scratch_).value;
+  entry.rax = static_cast<uint64_t>(call.number);
+  entry.rdi = arguments[0];
+  entry.rsi = arguments[1];
+  entry.rdx = arguments[2];
+  entry.r10 = arguments[3];
+  entry.r8 = arguments[4];
+  entry.r9 = arguments[5];
+  TRY_OK(thread_->set_registers(entry));
+  in_stub_ = true;
+  return {};
+}
+
+Status RemoteCaller::write_stub() {
+  const Registers resume = resume_state(original_);
+  const StubFrame frame = make_stub_frame(resume);
+  const auto stub = make_stub(resume.rip);
+  stub_written_ = true;
+  TRY_OK(memory_->write(site_.addr, stub));
+  if (!write_stack(thread_->tid, frame_of(scratch_),
+                   {reinterpret_cast<const uint8_t*>(&frame), sizeof frame}))
+    return Error(ErrorKind::kSystem, fmt::format("cannot write the stack of thread {}", thread_->tid));
+  return {};
+}
+
+Result<std::optional<int64_t>> RemoteCaller::run_to_exit() {
+  const auto deadline = std::chrono::steady_clock::now() + kCallDeadline;
+  for (;;) {
+    if (::ptrace(PTRACE_SYSCALL, thread_->tid, nullptr, nullptr) != 0)
+      return Error::from_errno(errno, fmt::format("cannot resume thread {}", thread_->tid));
+    const StopEvent event = wait_for_stop(pid_, thread_->tid, deadline);
+    switch (event.kind) {
+      case StopKind::kSyscall: {
+        TRY(const std::optional<int64_t> result, take_result());
+        if (result) return result;
+        break;
+      }
+      case StopKind::kInterrupt:
+      case StopKind::kGroupStop:
+        break;
+      case StopKind::kSignal:
+        TRY_OK(deliver_signal(event.signal));
+        return std::nullopt;
+      case StopKind::kRunning:
+        thread_->stopped = false;
+        return Error(ErrorKind::kTimeout,
+                     fmt::format("a system call in thread {} takes too long", thread_->tid));
+      case StopKind::kEnded:
+      case StopKind::kExit:
+      case StopKind::kExec:
+        thread_->stopped = event.kind != StopKind::kEnded;
+        in_stub_ = false;
+        return Error(ErrorKind::kGone, fmt::format("process {} has ended", pid_), ESRCH);
+    }
+  }
+}
+
+// The result at the exit of the stub's call; none at its entry.
+Result<std::optional<int64_t>> RemoteCaller::take_result() {
+  __ptrace_syscall_info info{};
+  long got = -1;
+  for (int attempt = 0; attempt < kPtraceAttempts && got < 0; ++attempt)
+    got = ::ptrace(PTRACE_GET_SYSCALL_INFO, thread_->tid, sizeof info, &info);
+  if (got < 0)
+    return Error::from_errno(errno, fmt::format("cannot read the result in thread {}", thread_->tid));
+  if (info.instruction_pointer != site_.addr.value + kSyscallLength) {
+    in_stub_ = false;  // it has restored itself and gone on: nothing may be put back
+    return Error(ErrorKind::kBusy, fmt::format("thread {} was moved by somebody else", thread_->tid));
+  }
+  if (info.op != PTRACE_SYSCALL_INFO_EXIT) return std::nullopt;
+  return info.exit.rval;
+}
+
+Status RemoteCaller::leave_stub() {
+  if (!in_stub_) return {};
+  TRY_OK(thread_->set_registers(original_));
+  in_stub_ = false;
+  if (!write_stack(thread_->tid, scratch_, saved_stack_))
+    return Error(ErrorKind::kSystem, fmt::format("cannot restore the stack of thread {}", thread_->tid));
+  return {};
+}
+
+Status RemoteCaller::deliver_signal(int signal) {
+  thread_->pending_signal = signal;
+  TRY_OK(leave_stub());
+  const auto status = read_status(pid_, thread_->tid);
+  if (status && !status->ignores(signal)) TRY_OK(thread_->undo_rewind());
+  TRY_OK(thread_->resume_with_signal_and_interrupt());
+  const StopEvent event = wait_for_stop(pid_, thread_->tid, std::chrono::steady_clock::now() + kCallDeadline);
+  if (event.kind == StopKind::kRunning)
+    return Error(ErrorKind::kTimeout,
+                 fmt::format("thread {} does not stop after signal {}", thread_->tid, signal));
+  if (event.kind == StopKind::kEnded)
+    return Error(ErrorKind::kGone, fmt::format("process {} has ended", pid_), ESRCH);
+  thread_->stopped = true;
+  thread_->pending_signal = event.signal;
+  TRY_OK(thread_->refresh());
+  if (event.kind == StopKind::kSignal) return deliver_signal(event.signal);
+  return save_stack();
+}
+
+// A filter may answer a call with a forced SIGSYS. It is ours and not the program's: it is waiting to be
+// delivered as soon as the thread goes on, which is in the stub, and is thrown away there.
+Status RemoteCaller::swallow_sigsys() {
+  TRY(const ProcStatus status, read_status(pid_, thread_->tid));
+  if (!(status.pending & (uint64_t{1} << (SIGSYS - 1)))) return {};
+  const auto deadline = std::chrono::steady_clock::now() + kCallDeadline;
+  ::ptrace(PTRACE_CONT, thread_->tid, nullptr, nullptr);
+  const StopEvent event = wait_for_stop(pid_, thread_->tid, deadline);
+  thread_->pending_signal = event.signal == SIGSYS ? 0 : event.signal;
+  if (event.kind == StopKind::kSignal) {
+    TRY_OK(thread_->resume_with_signal_and_interrupt());
+    thread_->stopped = wait_for_stop(pid_, thread_->tid, deadline).kind != StopKind::kRunning;
+  }
+  return Error(ErrorKind::kPermission, fmt::format("process {}: its seccomp filter forbids the call", pid_),
+               EPERM);
+}
+
+void RemoteCaller::finish() {
+  if (!thread_ || !thread_->stopped) return;
+  // A thread that cannot be put back keeps the stub, which does it when the thread goes on.
+  for (int attempt = 0; in_stub_ && attempt < kPtraceAttempts; ++attempt) (void)leave_stub();
+  if (in_stub_ || !stub_written_) return;
+  if (memory_->write(site_.addr, site_.original)) stub_written_ = false;
+}
+
+}  // namespace blip::proc

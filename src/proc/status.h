@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <sys/types.h>
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace blip::proc {
+
+// What /proc/PID/task/TID/status says. Signal sets are masks: signal n is bit n - 1.
+struct ProcStatus {
+  std::string comm;
+  char state = '?';
+  pid_t tgid = 0;
+  pid_t ppid = 0;
+  pid_t tracer_pid = 0;
+  std::array<uid_t, 4> uids{};  // real, effective, saved, file system
+  std::array<gid_t, 4> gids{};
+  std::vector<pid_t> ns_pids;   // from this /proc's namespace to the innermost
+  uint64_t pending = 0;         // SigPnd: sent to the thread
+  uint64_t shared_pending = 0;  // ShdPnd: sent to the process
+  uint64_t blocked = 0;         // SigBlk
+  uint64_t ignored = 0;         // SigIgn
+  uint64_t caught = 0;          // SigCgt
+  uint64_t capabilities = 0;    // CapPrm
+  int seccomp_mode = 0;         // 0 off, 1 strict, 2 filter
+
+  // Pending signals that will end a system call with EINTR: neither blocked nor without effect.
+  uint64_t interrupting_signals() const;
+  // True if the signal's delivery would do nothing: ignored, or default action "ignore".
+  bool ignores(int signal) const;
+};
+
+// Fails with kGone when the thread has ended.
+Result<ProcStatus> read_status(pid_t pid, pid_t tid);
+Result<ProcStatus> parse_status(std::string_view text);
+
+// What /proc/PID/task/TID/stat says.
+struct ProcStat {
+  char state = '?';
+  uint32_t flags = 0;
+  uint64_t start_time = 0;  // clock ticks after boot
+
+  bool kernel_thread() const { return flags & 0x00200000; }  // PF_KTHREAD
+};
+
+Result<ProcStat> read_stat(pid_t pid, pid_t tid);
+Result<ProcStat> parse_stat(std::string_view text);
+
+// Thread ids of the process in the kernel's order; fails with kGone when the process has ended.
+Result<std::vector<pid_t>> list_threads(pid_t pid);
+
+// A thread that has not exited, the leader if possible: a process whose leader has exited shows no memory
+// under its own pid. Fails with kGone when there is none.
+Result<pid_t> find_live_thread(pid_t pid);
+
+// The whole of a small file of /proc; fails with the errno of open or read.
+Result<std::string> read_proc_file(const std::string& path);
+
+}  // namespace blip::proc

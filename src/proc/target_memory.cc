@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+#include "proc/target_memory.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include <cerrno>
+#include <filesystem>
+
+namespace blip::proc {
+
+namespace {
+
+// For calls whose result is only "done".
+Status done(Result<uint64_t> result, const char* what) {
+  if (!result) return result.error().with_context(what);
+  return {};
+}
+
+uint64_t descriptor(int fd) { return static_cast<uint64_t>(static_cast<int64_t>(fd)); }
+
+}  // namespace
+
+Result<int> remote_memfd_create(RemoteCaller& caller, const std::string& name, unsigned flags) {
+  const std::span<const uint8_t> bytes(reinterpret_cast<const uint8_t*>(name.c_str()), name.size() + 1);
+  const std::array<uint64_t, 1> others{flags};
+  TRY(const uint64_t fd,
+      caller.call_with_bytes(SYS_memfd_create, bytes, others).with_context("memfd_create"));
+  return static_cast<int>(fd);
+}
+
+Status remote_ftruncate(RemoteCaller& caller, int fd, uint64_t size) {
+  return done(caller.call(SYS_ftruncate, descriptor(fd), size), "ftruncate");
+}
+
+Status remote_close(RemoteCaller& caller, int fd) {
+  return done(caller.call(SYS_close, descriptor(fd)), "close");
+}
+
+Result<TargetAddr> remote_mmap(RemoteCaller& caller, TargetAddr addr, uint64_t size, int prot, int flags,
+                               int fd, uint64_t offset) {
+  TRY(const uint64_t got, caller.call(SYS_mmap, addr.value, size, prot, flags, descriptor(fd), offset)
+                              .with_context(fmt::format("mmap of {} bytes", size)));
+  const bool exact = (flags & (MAP_FIXED_NOREPLACE | MAP_FIXED)) != 0;
+  if (exact && got != addr.value) {
+    TRY_OK(remote_munmap(caller, TargetAddr(got), size));
+    return Error(ErrorKind::kSystem, fmt::format("mmap: {:#x} is taken in the target", addr.value), EEXIST);
+  }
+  return TargetAddr(got);
+}
+
+Status remote_munmap(RemoteCaller& caller, TargetAddr addr, uint64_t size) {
+  return done(caller.call(SYS_munmap, addr.value, size), "munmap");
+}
+
+Result<TargetAddr> remote_mremap(RemoteCaller& caller, TargetAddr old_addr, uint64_t old_size,
+                                 uint64_t new_size, int flags, TargetAddr new_addr) {
+  TRY(const uint64_t got, caller.call(SYS_mremap, old_addr.value, old_size, new_size, flags, new_addr.value)
+                              .with_context("mremap"));
+  return TargetAddr(got);
+}
+
+Status remote_madvise(RemoteCaller& caller, TargetAddr addr, uint64_t size, int advice) {
+  return done(caller.call(SYS_madvise, addr.value, size, advice), "madvise");
+}
+
+std::vector<int> find_target_fds(pid_t pid, const std::string& link) {
+  std::vector<int> fds;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(fmt::format("/proc/{}/fd", pid), error)) {
+    std::error_code gone;
+    if (std::filesystem::read_symlink(entry.path(), gone) == link)
+      fds.push_back(std::stoi(entry.path().filename()));
+  }
+  return fds;
+}
+
+Result<Fd> open_target_fd(pid_t pid, int fd) {
+  const std::string path = fmt::format("/proc/{}/fd/{}", pid, fd);
+  Fd opened(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+  if (!opened) return Error::from_errno(errno, "cannot open " + path);
+  return opened;
+}
+
+}  // namespace blip::proc

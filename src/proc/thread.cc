@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+#include "proc/thread.h"
+
+#include <fmt/core.h>
+#include <sys/ptrace.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "proc/status.h"
+
+// What a thread stopped in a system call looks like (arch/x86/kernel/signal.c): rip is after the `syscall`
+// instruction, orig_rax is the number, rax one of the values below. They never reach user space: on the way
+// out the kernel either runs a signal handler (and decides between EINTR and a restart) or restarts the call
+// at rip - 2. A plain -EINTR is not restarted, though nothing but our stop may have caused it; that is what
+// repair_spurious_eintr is for.
+
+namespace blip::proc {
+
+namespace {
+
+constexpr int64_t kRestartSys = -512;
+constexpr int64_t kRestartNoIntr = -513;
+constexpr int64_t kRestartNoHand = -514;
+constexpr int64_t kRestartBlock = -516;
+constexpr uint64_t kSyscallLength = 2;  // 0f 05
+
+constexpr int kGetRseqConfiguration = 0x420f;  // PTRACE_GET_RSEQ_CONFIGURATION
+constexpr int kArchPrctl = 30;                 // PTRACE_ARCH_PRCTL
+constexpr uint64_t kShadowStackStatus = 0x5005;
+constexpr uint64_t kShadowStackBit = 1;
+
+// struct ptrace_rseq_configuration of <linux/ptrace.h>
+struct RseqReply {
+  uint64_t area;
+  uint32_t size;
+  uint32_t signature;
+  uint32_t flags;
+  uint32_t pad;
+};
+
+long raw_ptrace(int request, pid_t tid, uint64_t addr, void* data) {
+  return ::ptrace(static_cast<__ptrace_request>(request), tid, addr, data);
+}
+
+}  // namespace
+
+bool Registers::restarts_system_call() const {
+  const auto result = static_cast<int64_t>(rax);
+  return in_system_call() && (result == kRestartSys || result == kRestartNoIntr || result == kRestartNoHand ||
+                              result == kRestartBlock);
+}
+
+bool Registers::operator==(const Registers& other) const {
+  const user_regs_struct& mine = *this;
+  const user_regs_struct& theirs = other;
+  return std::memcmp(&mine, &theirs, sizeof mine) == 0;
+}
+
+Status Thread::set_registers(const Registers& wanted) {
+  user_regs_struct raw = wanted;
+  if (::ptrace(PTRACE_SETREGS, tid, nullptr, &raw) != 0)
+    return Error::from_errno(errno, fmt::format("cannot set the registers of thread {}", tid));
+  registers = wanted;
+  return {};
+}
+
+Status Thread::refresh() {
+  user_regs_struct raw{};
+  if (::ptrace(PTRACE_GETREGS, tid, nullptr, &raw) != 0)
+    return Error::from_errno(errno, fmt::format("cannot read the registers of thread {}", tid));
+  static_cast<user_regs_struct&>(registers) = raw;
+  return {};
+}
+
+Result<RseqConfig> Thread::rseq() const {
+  RseqReply reply{};
+  if (raw_ptrace(kGetRseqConfiguration, tid, sizeof reply, &reply) < 0) {
+    if (errno == EIO || errno == EINVAL)
+      return Error(ErrorKind::kUnsupported,
+                   "this kernel does not tell the rseq registration of other threads", errno);
+    return Error::from_errno(errno, fmt::format("cannot read the rseq registration of thread {}", tid));
+  }
+  return RseqConfig{TargetAddr(reply.area), reply.size, reply.signature, reply.flags};
+}
+
+uint64_t Thread::restart_pc() const {
+  return registers.restarts_system_call() ? registers.rip - kSyscallLength : registers.rip;
+}
+
+bool Thread::shadow_stack() const {
+  uint64_t features = 0;
+  const auto where = reinterpret_cast<uint64_t>(&features);
+  // PTRACE_ARCH_PRCTL takes the option as data and its argument as address.
+  if (raw_ptrace(kArchPrctl, tid, where, reinterpret_cast<void*>(kShadowStackStatus)) != 0) return false;
+  return features & kShadowStackBit;
+}
+
+Status Thread::repair_spurious_eintr(pid_t pid, int delivering) {
+  if (!registers.in_system_call() || static_cast<int64_t>(registers.rax) != -EINTR) return {};
+  TRY(const ProcStatus status, read_status(pid, tid));
+  if (status.interrupting_signals() != 0) return {};
+  if (delivering != 0 && !status.ignores(delivering)) return {};
+  const auto call = static_cast<int64_t>(registers.orig_rax);
+  Registers again = registers;
+  again.rip -= kSyscallLength;
+  again.rax = registers.orig_rax;
+  again.orig_rax = static_cast<uint64_t>(-1);
+  TRY_OK(set_registers(again));
+  rewound_call = call;
+  return {};
+}
+
+Status Thread::resume_with_signal_and_interrupt() {
+  if (::ptrace(PTRACE_INTERRUPT, tid, nullptr, nullptr) != 0 ||
+      ::ptrace(PTRACE_CONT, tid, nullptr, pending_signal) != 0)
+    return Error::from_errno(errno,
+                             fmt::format("cannot pass signal {} on to thread {}", pending_signal, tid));
+  stopped = false;
+  pending_signal = 0;
+  return {};
+}
+
+Status Thread::undo_rewind() {
+  if (rewound_call < 0) return {};
+  Registers interrupted = registers;
+  interrupted.rip += kSyscallLength;
+  interrupted.rax = static_cast<uint64_t>(-EINTR);
+  interrupted.orig_rax = static_cast<uint64_t>(rewound_call);
+  TRY_OK(set_registers(interrupted));
+  rewound_call = -1;
+  return {};
+}
+
+}  // namespace blip::proc

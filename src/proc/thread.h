@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <sys/types.h>
+#include <sys/user.h>
+
+#include <chrono>
+#include <cstdint>
+
+#include "base/addr.h"
+#include "base/result.h"
+
+namespace blip::proc {
+
+// General registers of a thread, fs_base and gs_base included, with the names of <sys/user.h>.
+struct Registers : user_regs_struct {
+  Registers() : user_regs_struct{} {}
+
+  bool in_system_call() const { return static_cast<int64_t>(orig_rax) >= 0; }
+  // Stopped in a system call that the kernel will run again, at rip - 2, unless a signal handler has its say.
+  bool restarts_system_call() const;
+  bool operator==(const Registers& other) const;
+};
+
+// The restartable-sequences registration of a thread; area 0 means none.
+struct RseqConfig {
+  TargetAddr area;
+  uint32_t size = 0;
+  uint32_t signature = 0;
+  uint32_t flags = 0;
+};
+
+// One stopped thread of an Attachment. `registers` is what the kernel has now; change it with set_registers
+// only.
+struct Thread {
+  pid_t tid = 0;
+  Registers registers;
+  // The system call that stood at -EINTR only because of our stop; the thread has been rewound to repeat it.
+  // -1: none.
+  int64_t rewound_call = -1;
+  // False after a failure only: the thread runs, nothing may be asked of it.
+  bool stopped = false;
+  // The signal the thread is about to receive; it goes on with it.
+  int pending_signal = 0;
+  std::chrono::steady_clock::time_point interrupted_at;
+
+  Status set_registers(const Registers& wanted);
+  // Reads `registers` anew.
+  Status refresh();
+
+  // All zero where the thread has not registered; kUnsupported where the kernel cannot tell (before 5.13).
+  Result<RseqConfig> rseq() const;
+  // Where user code goes on: before the `syscall` instruction if the kernel will run it again.
+  uint64_t restart_pc() const;
+  bool shadow_stack() const;
+
+  // Right after a stop: hides a spurious EINTR from the program (rewinds it) unless one of its own signals
+  // caused it: a pending one, or `delivering`, which the thread is about to receive (0: none).
+  Status repair_spurious_eintr(pid_t pid, int delivering);
+  // Lets the thread take pending_signal and stop again before it runs any code of the program.
+  Status resume_with_signal_and_interrupt();
+  // Gives a rewound thread its EINTR back, because a signal handler is about to run.
+  Status undo_rewind();
+};
+
+}  // namespace blip::proc

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <chrono>
+#include <unordered_set>
+#include <vector>
+
+#include "base/result.h"
+#include "proc/attachment.h"
+#include "proc/memory_sharer.h"
+#include "proc/process.h"
+#include "proc/stop_event.h"
+
+namespace blip::proc {
+
+// Brings threads of one process to a stop and hands them to an Attachment, which owns them from the first
+// moment.
+class ThreadStopper {
+ public:
+  ThreadStopper(const Process& process, Attachment& attachment, std::chrono::milliseconds patience);
+
+  Status stop_all();
+  Status stop_one();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  // Seizes the threads not seized before; the number of them.
+  Result<size_t> seize_new_threads();
+  // False: the thread has ended, or never was one of the process.
+  Result<bool> seize(pid_t tid);
+  Status let_go_of_stranger(pid_t tid);
+  Status wait_until_memory_is_ours(MemorySharerScan& scan);
+  Result<bool> explain_failed_seize(pid_t tid, int error) const;
+  bool belongs_to_process(pid_t tid) const;
+  void interrupt_running();
+  Status wait_until_stopped();
+  // Takes one report of the thread; true when it is stopped for good or has ended (tid 0).
+  Result<bool> settle(Thread& thread);
+  Result<bool> react(Thread& thread, StopEvent event);
+  Status pass_signal_on(Thread& thread, int signal);
+  Error explain_timeout(const Thread& thread) const;
+  Result<pid_t> choose_thread() const;
+  bool out_of_time() const { return Clock::now() >= deadline_; }
+
+  const Process& process_;
+  std::vector<Thread>& threads_;
+  std::unordered_set<pid_t> seized_;
+  std::chrono::milliseconds patience_;
+  Clock::time_point deadline_;
+};
+
+}  // namespace blip::proc
