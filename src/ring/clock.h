@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// Time as records carry it: 48 bits of the TSC, made 64 bits wide against the present.
+#pragma once
+
+#include <x86intrin.h>
+
+#include <cstdint>
+
+#include "abi/layout.h"
+
+namespace blip::ring {
+
+// The TSC, read after every earlier load and before every later one.
+struct TscClock {
+  uint64_t operator()() const {
+    _mm_lfence();
+    const uint64_t tsc = __rdtsc();
+    _mm_lfence();
+    return tsc;
+  }
+};
+
+// How far the TSCs of two CPUs may differ before a record counts as coming from the future (some
+// milliseconds).
+inline constexpr uint64_t kFutureSlack = uint64_t{1} << 24;
+// rdtsc is not ordered: a step back by less than this is taken for a reordering and evened out, not for bad
+// data.
+inline constexpr uint64_t kReorderSlack = 4096;
+
+// Widens 48-bit times to the latest moment not after `limit`, and tells how a time stands to the last one
+// emitted. limit >= last always.
+struct TimeWindow {
+  uint64_t last;
+  uint64_t limit;
+
+  uint64_t age(uint64_t time48) const { return (limit - time48) & abi::kTimeMask; }
+  bool in_order(uint64_t age) const { return age <= limit - last; }
+  bool reordered(uint64_t age) const { return age - (limit - last) <= kReorderSlack; }
+};
+
+}  // namespace blip::ring

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "abi/layout.h"
+
+namespace blip::ring {
+
+// What pads and runtime counted. A hostile target can make these any number, also a smaller one than before.
+struct CounterTotals {
+  uint64_t discarded = 0;
+  uint64_t skipped = 0;
+  uint64_t hits = 0;  // counting mode only
+
+  CounterTotals& operator+=(const CounterTotals& other) {
+    discarded += other.discarded;
+    skipped += other.skipped;
+    hits += other.hits;
+    return *this;
+  }
+};
+
+// Reads the counters of a data region; cheap to make, holds no state. Row r < ring_count is CPU r, row
+// ring_count is the shared ring.
+class CounterReader {
+ public:
+  CounterReader(const abi::Geometry& geometry, const uint8_t* region)
+      : geometry_(geometry), region_(region) {}
+
+  uint64_t read(abi::CounterKind kind, uint32_t row, uint16_t class_id) const;
+  CounterTotals totals(uint32_t row, uint16_t class_id) const;
+  CounterTotals class_totals(uint16_t class_id) const;  // over all rows
+  CounterTotals row_totals(uint32_t row) const;         // over all classes
+  CounterTotals totals() const;
+
+ private:
+  abi::Geometry geometry_;
+  const uint8_t* region_;
+};
+
+}  // namespace blip::ring

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+#include "ring/format.h"
+
+#include <bit>
+
+#include "base/check.h"
+
+namespace blip::ring {
+namespace {
+
+void format_rings(const abi::Geometry& geometry, uint8_t* region, uint64_t control_addr) {
+  auto* controls = reinterpret_cast<abi::RingControl*>(region + abi::kRingControlsOffset);
+  for (uint32_t i = 0; i < geometry.ring_count; ++i) {
+    controls[i] = {};
+    controls[i].data_addr = control_addr + geometry.ring_data_offset() + geometry.ring_size() * i;
+  }
+}
+
+void format_shared_ring(const abi::Geometry& geometry, uint8_t* region) {
+  auto* ring = reinterpret_cast<abi::SharedRing*>(region + geometry.shared_ring_offset());
+  *ring = {};
+  ring->slots_offset = geometry.slots_offset();
+  if (geometry.slot_count == 0) return;
+  ring->slot_shift = static_cast<uint32_t>(std::countr_zero(geometry.slot_size));
+  ring->slot_mask = geometry.slot_count - 1;
+  for (uint64_t ticket = 0; ticket < geometry.slot_count; ++ticket) {
+    auto* slot = reinterpret_cast<uint64_t*>(region + geometry.slots_offset() + ticket * geometry.slot_size);
+    *slot = abi::slot_state(ticket, 0, abi::kSlotFree);
+  }
+}
+
+}  // namespace
+
+bool is_valid(const abi::Geometry& geometry) {
+  constexpr uint32_t kMinSlotSize = 16;
+  const bool rings =
+      geometry.subbuf_size == 0 ||
+      (std::has_single_bit(geometry.subbuf_size) && std::has_single_bit(geometry.subbuf_count) &&
+       geometry.subbuf_size >= abi::kPageSize && geometry.subbuf_count >= 2);
+  const bool slots = geometry.slot_size == 0 ||
+                     (std::has_single_bit(geometry.slot_size) && std::has_single_bit(geometry.slot_count) &&
+                      geometry.slot_size >= kMinSlotSize && geometry.slot_count >= 2);
+  return rings && slots && geometry.class_count >= abi::kFirstClass &&
+         geometry.class_count <= abi::kMaxClasses;
+}
+
+void format_region(const abi::Geometry& geometry, uint8_t* region, uint64_t control_addr) {
+  CHECK(is_valid(geometry));
+  auto* header = reinterpret_cast<abi::DataHeader*>(region);
+  header->version = abi::kVersion;
+  header->header_size = sizeof(abi::DataHeader);
+  header->region_size = geometry.region_size();
+  header->control_addr = control_addr;
+  header->ring_count = geometry.ring_count;
+  header->class_count = geometry.class_count;
+  header->subbuf_count = geometry.subbuf_count;
+  header->subbuf_size = geometry.subbuf_size;
+  header->ring_controls_offset = abi::kRingControlsOffset;
+  header->counters_offset = geometry.counters_offset();
+  header->shared_ring_offset = geometry.shared_ring_offset();
+  header->ring_data_offset = geometry.ring_data_offset();
+  header->sites_offset = geometry.sites_offset();
+  header->site_count = geometry.site_count;
+  format_rings(geometry, region, control_addr);
+  format_shared_ring(geometry, region);
+  __atomic_store_n(&header->magic, abi::kMagic, __ATOMIC_RELEASE);
+}
+
+}  // namespace blip::ring

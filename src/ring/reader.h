@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+// blip's half of the rings: copies what the target published, checks every byte of it, hands out records. The
+// region may hold anything at any moment; nothing read from it is used twice. docs/design/ring.md has the
+// protocol.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "abi/layout.h"
+#include "ring/clock.h"
+#include "ring/drain_stats.h"
+
+namespace blip::ring {
+
+// Drains one rseq ring. Single-threaded; one reader per ring.
+class RingReader {
+ public:
+  // `region`: blip's own mapping of the data region. `record_sizes`: by class id, 0 for an unknown class,
+  // multiples of 8 up to kMaxRecordSize; must outlive the reader. Records older than `start_tsc` are
+  // malformed.
+  RingReader(const abi::Geometry& geometry, uint8_t* region, uint32_t ring,
+             std::span<const uint32_t> record_sizes, uint64_t start_tsc = 0);
+
+  // Calls sink(uint64_t tsc, uint16_t class_id, const uint8_t* record, uint32_t size) for everything
+  // published up to now, in time order. `record` is a private copy, valid during the call. At most one ring's
+  // worth per call.
+  template <class Sink, class Clock = TscClock>
+  DrainStats drain(Sink&& sink, Clock&& clock = {});
+
+  // Bytes published and not yet drained; a hint for pacing, bounded by the ring's size.
+  uint64_t backlog() const;
+
+ private:
+  // Why a walk stopped before the end of its chunk.
+  enum class Stop { kEnd, kPadding, kMore, kBad };
+  struct Walked {
+    uint32_t offset;
+    Stop stop;
+  };
+  // A piece of one sub-buffer: [begin, end) of the chunk copied, [begin, run_end) published.
+  struct Run {
+    uint64_t run_end;
+    uint32_t chunk_size;
+    bool whole_subbuf;  // run_end is the end of the sub-buffer, so a padding header must come
+  };
+
+  bool plausible(uint64_t pos) const;
+  void resync(uint64_t pos, DrainStats& stats);
+  Run copy_chunk(uint64_t pos);
+  void advance(const Run& run, Walked walked, DrainStats& stats);
+  Stop classify(uint32_t offset, uint32_t size, uint32_t available, bool more_follows);
+  uint32_t size_of(uint16_t class_id) const { return class_id < sizes_.size() ? sizes_[class_id] : 0; }
+
+  template <class Sink>
+  Walked walk(const Run& run, Sink&& sink, DrainStats& stats);
+
+  abi::RingControl* control_;
+  const uint8_t* data_;
+  uint64_t ring_size_;
+  uint64_t subbuf_size_;
+  std::span<const uint32_t> sizes_;
+  uint64_t consumed_;
+  TimeWindow window_;
+  std::vector<uint8_t> chunk_;
+};
+
+template <class Sink, class Clock>
+DrainStats RingReader::drain(Sink&& sink, Clock&& clock) {
+  DrainStats stats;
+  const uint64_t pos = __atomic_load_n(&control_->pos, __ATOMIC_ACQUIRE);
+  if (!plausible(pos)) {
+    resync(pos, stats);
+    return stats;
+  }
+  if (pos == consumed_) return stats;
+  // Read after pos: no honest record before pos is younger.
+  window_.limit = std::max(clock() + kFutureSlack, window_.last);
+  while (consumed_ != pos) {
+    const Run run = copy_chunk(pos);
+    advance(run, walk(run, sink, stats), stats);
+  }
+  return stats;
+}
+
+template <class Sink>
+RingReader::Walked RingReader::walk(const Run& run, Sink&& sink, DrainStats& stats) {
+  const uint32_t end = run.chunk_size;
+  uint32_t at = 0;
+  uint64_t records = 0;
+  Stop stop = Stop::kEnd;
+  while (at < end) {
+    uint64_t header;
+    std::memcpy(&header, &chunk_[at], sizeof header);
+    const uint16_t class_id = abi::header_class(header);
+    const uint32_t size = size_of(class_id);
+    uint64_t age = window_.age(abi::header_time(header));
+    // size - 1 wraps for the unknown class, so one comparison covers "unknown" and "does not fit".
+    if (size - 1 >= end - at || !window_.in_order(age)) [[unlikely]] {
+      stop = classify(at, size, end - at, consumed_ + end != run.run_end);
+      if (stop != Stop::kEnd) break;
+      age = window_.limit - window_.last;
+    }
+    window_.last = window_.limit - age;
+    sink(window_.last, class_id, static_cast<const uint8_t*>(&chunk_[at]), size);
+    at += size;
+    ++records;
+  }
+  stats.records += records;
+  stats.bytes += at;
+  return {at, stop};
+}
+
+}  // namespace blip::ring

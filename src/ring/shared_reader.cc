@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: MIT
+// The consumer's walk over the shared ring (docs/design/ring.md, section 2):
+//
+//   tickets   ... taken ... | full full busy full free free ...          consumed_ is the first not taken
+//                           ^ consumed_    ^ the walk stops here; what is taken waits until nothing older can
+//                           come
+//
+// A slot is freed before `consumed` is raised: writers tell a leaked slot from a drained one by that order.
+#include "ring/shared_reader.h"
+
+#include <cstring>
+
+#include "base/check.h"
+#include "ring/format.h"
+#include "ring/writer.h"
+
+namespace blip::ring {
+
+SharedRingReader::SharedRingReader(const abi::Geometry& geometry, uint8_t* region,
+                                   std::span<const uint32_t> record_sizes, uint64_t start_tsc)
+    : ring_(reinterpret_cast<abi::SharedRing*>(region + geometry.shared_ring_offset())),
+      slots_(region + geometry.slots_offset()),
+      slot_size_(geometry.slot_size),
+      slot_count_(geometry.slot_count),
+      record_capacity_(geometry.slot_size - sizeof(uint64_t)),
+      sizes_(record_sizes),
+      consumed_(__atomic_load_n(&ring_->consumed, __ATOMIC_RELAXED)),
+      slot_is_leaked_(geometry.slot_count),
+      last_(start_tsc),
+      discarded_(record_sizes.size()) {
+  CHECK(is_valid(geometry) && geometry.slot_size != 0);
+  for (uint32_t size : sizes_) CHECK(size % abi::kRecordAlign == 0);
+}
+
+uint64_t* SharedRingReader::slot(uint64_t ticket) const {
+  return reinterpret_cast<uint64_t*>(slots_ + (ticket & (slot_count_ - 1)) * slot_size_);
+}
+
+uint32_t SharedRingReader::acquire_buffer() {
+  if (free_buffers_.empty()) {
+    free_buffers_.push_back(static_cast<uint32_t>(buffers_.size() / record_capacity_));
+    buffers_.resize(buffers_.size() + record_capacity_);
+  }
+  const uint32_t index = free_buffers_.back();
+  free_buffers_.pop_back();
+  return index;
+}
+
+uint32_t SharedRingReader::usable_size(uint16_t class_id) const {
+  const uint32_t size = class_id < sizes_.size() ? sizes_[class_id] : 0;
+  return size <= record_capacity_ ? size : 0;
+}
+
+void SharedRingReader::collect(uint64_t now, DrainStats& stats) {
+  revisit_leaked(false, stats);
+  walk(now, false, stats);
+  update_safe_time(now);
+}
+
+// Leaked slots can have been freed up to three laps ahead, so a few laps find the end of the ring.
+void SharedRingReader::collect_rest(DrainStats& stats) {
+  constexpr int kLaps = 4;
+  for (int lap = 0; lap < kLaps && (lap == 0 || !head_free_); ++lap) walk(0, true, stats);
+  revisit_leaked(true, stats);
+}
+
+void SharedRingReader::walk(uint64_t now, bool last, DrainStats& stats) {
+  uint64_t behind = 0;
+  for (uint64_t i = 0; i < slot_count_ && (last || pending_.size() < max_pending()); ++i) {
+    const Step outcome = step(now, last, stats);
+    if (outcome == Step::kFree || outcome == Step::kBusy) break;
+    behind += outcome == Step::kBehind;
+    ++consumed_;
+  }
+  if (behind == slot_count_)
+    consumed_ -= slot_count_;  // every slot is leaked: no reason to run ahead of the writers
+  __atomic_store_n(&ring_->consumed, consumed_, __ATOMIC_RELEASE);
+  head_free_ = is_free(consumed_);
+}
+
+bool SharedRingReader::is_free(uint64_t ticket) const {
+  return __atomic_load_n(slot(ticket), __ATOMIC_ACQUIRE) == abi::slot_state(ticket, 0, abi::kSlotFree);
+}
+
+SharedRingReader::Step SharedRingReader::step(uint64_t now, bool last, DrainStats& stats) {
+  const uint64_t ticket = consumed_;
+  const uint64_t state = __atomic_load_n(slot(ticket), __ATOMIC_ACQUIRE);
+  const int64_t distance = ticket_distance(state, ticket);
+  if (distance > 0) return Step::kTaken;
+  if (distance < 0) {
+    if (slot_is_leaked_[ticket & (slot_count_ - 1)]) return Step::kBehind;
+    heal(ticket, stats);
+    return Step::kTaken;
+  }
+  if (state == abi::slot_state(ticket, 0, abi::kSlotFree)) {
+    wait_.active = false;
+    return Step::kFree;
+  }
+  if (abi::slot_phase(state) == abi::kSlotFull) {
+    take(state, ticket, false, stats);
+    free_slot(ticket, ticket + slot_count_);
+    return Step::kTaken;
+  }
+  if (abi::slot_phase(state) != abi::kSlotBusy) {
+    heal(ticket, stats);
+    return Step::kTaken;
+  }
+  if (!last && !head_timed_out(now)) return Step::kBusy;
+  leaked_.push_back({ticket, abi::slot_class(state)});
+  slot_is_leaked_[ticket & (slot_count_ - 1)] = true;
+  return Step::kTaken;
+}
+
+bool SharedRingReader::head_timed_out(uint64_t now) {
+  if (wait_.active && static_cast<int64_t>(wait_.horizon - consumed_) > 0)
+    return now > wait_.since + watchdog_;
+  // The hint is anyone's word; within the ring it is taken, else only the head itself is waited for.
+  const uint64_t ahead = __atomic_load_n(&ring_->tail_hint, __ATOMIC_RELAXED) - consumed_;
+  wait_ = {true, now, consumed_ + (ahead <= slot_count_ ? std::max<uint64_t>(ahead, 1) : 1)};
+  return false;
+}
+
+void SharedRingReader::revisit_leaked(bool last, DrainStats& stats) {
+  std::erase_if(leaked_, [&](const Leaked& leaked) {
+    const bool settled = settle_leaked(leaked, last, stats);
+    if (settled) slot_is_leaked_[leaked.ticket & (slot_count_ - 1)] = false;
+    return settled;
+  });
+}
+
+// True when the slot is no longer leaked.
+bool SharedRingReader::settle_leaked(const Leaked& leaked, bool last, DrainStats& stats) {
+  const uint64_t state = __atomic_load_n(slot(leaked.ticket), __ATOMIC_ACQUIRE);
+  if (state == abi::slot_state(leaked.ticket, leaked.class_id, abi::kSlotBusy)) {
+    if (last) give_up(leaked.class_id, stats);
+    return last;
+  }
+  if (state == abi::slot_state(leaked.ticket, leaked.class_id, abi::kSlotFull)) {
+    if (!last && pending_.size() >= max_pending()) return false;
+    take(state, leaked.ticket, true, stats);
+  } else {
+    ++stats.malformed;
+  }
+  free_leaked(leaked.ticket);
+  return true;
+}
+
+void SharedRingReader::free_slot(uint64_t ticket, uint64_t next_ticket) {
+  __atomic_store_n(slot(ticket), abi::slot_state(next_ticket, 0, abi::kSlotFree), __ATOMIC_RELEASE);
+}
+
+// Two laps beyond the slot's ticket in the window of the head: one that no writer can have walked past.
+void SharedRingReader::free_leaked(uint64_t ticket) {
+  const uint64_t in_window = consumed_ + ((ticket - consumed_) & (slot_count_ - 1));
+  free_slot(ticket, in_window + 2 * slot_count_);
+}
+
+// A state the protocol does not know. Only the target itself can have made it.
+void SharedRingReader::heal(uint64_t ticket, DrainStats& stats) {
+  ++stats.malformed;
+  free_slot(ticket, ticket + slot_count_);
+}
+
+void SharedRingReader::take(uint64_t state, uint64_t ticket, bool late, DrainStats& stats) {
+  const uint16_t class_id = abi::slot_class(state);
+  const uint32_t size = usable_size(class_id);
+  if (size == 0) {
+    ++stats.malformed;
+    return;
+  }
+  const uint32_t index = acquire_buffer();
+  std::memcpy(buffer(index), slot(ticket) + 1, size);
+  // From here on only the copy counts, also for the compiler.
+  asm volatile("" ::: "memory");
+  pending_.push_back({0, taken_++, index, class_id, late});
+}
+
+void SharedRingReader::give_up(uint16_t class_id, DrainStats& stats) {
+  if (usable_size(class_id) == 0) {
+    ++stats.malformed;
+    return;
+  }
+  ++discarded_[class_id];
+  ++stats.discarded;
+}
+
+// What is still to come was claimed after the walk found a free head, so after `now`. With a busy head only a
+// mark tells: once all tickets below it are taken, nothing still to come is older than the mark.
+void SharedRingReader::update_safe_time(uint64_t now) {
+  if (head_free_) {
+    safe_ = now;
+    mark_.active = false;
+    return;
+  }
+  if (mark_.active && static_cast<int64_t>(consumed_ - mark_.ticket) >= 0) {
+    safe_ = mark_.time;
+    mark_.active = false;
+  }
+  if (!mark_.active) mark_ = {true, first_free_ticket(), now};
+}
+
+uint64_t SharedRingReader::first_free_ticket() const {
+  uint64_t ticket = consumed_;
+  for (; ticket != consumed_ + slot_count_; ++ticket) {
+    if (is_free(ticket)) break;
+  }
+  return ticket;
+}
+
+void SharedRingReader::validate_fresh(uint64_t limit, DrainStats& stats) {
+  const TimeWindow window{last_, std::max(limit, last_)};
+  size_t kept = fresh_;
+  for (size_t i = fresh_; i < pending_.size(); ++i) {
+    Pending pending = pending_[i];
+    if (validate(pending, window, stats))
+      pending_[kept++] = pending;
+    else
+      free_buffers_.push_back(pending.buffer);
+  }
+  pending_.resize(kept);
+  fresh_ = kept;
+}
+
+bool SharedRingReader::validate(Pending& pending, const TimeWindow& window, DrainStats& stats) {
+  uint64_t header;
+  std::memcpy(&header, buffer(pending.buffer), sizeof header);
+  if (abi::header_class(header) != pending.class_id) {
+    ++stats.malformed;
+    return false;
+  }
+  const uint64_t age = window.age(abi::header_time(header));
+  if (window.in_order(age)) {
+    pending.time = window.limit - age;
+    return true;
+  }
+  if (pending.late) {
+    give_up(pending.class_id, stats);
+    return false;
+  }
+  // Two CPUs' clocks may differ a little.
+  if (age - (window.limit - window.last) > kFutureSlack) {
+    ++stats.malformed;
+    return false;
+  }
+  pending.time = window.last;
+  header = abi::make_header(pending.class_id, window.last);
+  std::memcpy(buffer(pending.buffer), &header, sizeof header);
+  return true;
+}
+
+}  // namespace blip::ring

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// The freestanding code that pads call in the target: flat, position-independent, no relocations, no data.
+// Copied as it is into an R-X mapping of the target.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace blip::runtime {
+
+std::span<const uint8_t> runtime_blob();
+
+// blip_reserve: called with eax = class id, rcx = control address. Returns rdx = address of the record with
+// its header stored (0: discarded or skipped, counted already), rcx = cpu | tid << 32. Changes rax, rcx, rdx
+// and flags only; uses less than kStackUse bytes below the return address. The pad writes the fields and
+// commits: add qword ptr [rdx-8], 1.
+inline constexpr uint32_t kReserveOffset = 0;
+inline constexpr uint32_t kStackUse = 256;
+
+}  // namespace blip::runtime
