@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+#include "ctf/metadata.h"
+
+#include <fmt/format.h>
+#include <sys/random.h>
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+
+namespace blip::ctf {
+
+namespace {
+
+constexpr int kTracerMajor = BLIP_VERSION_MAJOR;
+constexpr int kTracerMinor = BLIP_VERSION_MINOR;
+constexpr int64_t kNsPerSecond = 1'000'000'000;
+
+// ts48_t has align = 1 (bit): with 8, babeltrace 1.5 aborts on an integer of 48 bits.
+constexpr const char* kPreamble = R"(/* CTF 1.8 */
+
+typealias integer {{ size = 8; align = 8; signed = false; }} := uint8_t;
+typealias integer {{ size = 16; align = 8; signed = false; }} := uint16_t;
+typealias integer {{ size = 32; align = 8; signed = false; }} := uint32_t;
+typealias integer {{ size = 32; align = 8; signed = true; }} := int32_t;
+typealias integer {{ size = 64; align = 8; signed = false; }} := uint64_t;
+typealias integer {{ size = 64; align = 8; signed = false; base = 16; }} := hex64_t;
+typealias integer {{ size = 8; align = 8; signed = false; encoding = UTF8; }} := utf8_t;
+
+trace {{
+	major = 1;
+	minor = 8;
+	uuid = "{uuid}";
+	byte_order = le;
+	packet.header := struct {{
+		uint32_t magic;
+		uint8_t uuid[16];
+		uint32_t stream_id;
+		uint64_t stream_instance_id;
+	}};
+}};
+
+env {{
+	domain = "ust";
+	tracer_name = "blip";
+	tracer_major = {major};
+	tracer_minor = {minor};
+	architecture_bit_width = 64;
+	hostname = {hostname};
+	procname = {procname};
+	vpid = {vpid};
+	command_line = {command_line};
+	trace_creation_datetime = {creation_time};
+}};
+
+clock {{
+	name = "monotonic";
+	description = "CLOCK_MONOTONIC";
+	freq = 1000000000;
+	offset_s = {offset_s};
+	offset = {offset};
+	absolute = TRUE;
+}};
+
+typealias integer {{ size = 48; align = 1; signed = false; map = clock.monotonic.value; }} := ts48_t;
+typealias integer {{ size = 64; align = 8; signed = false; map = clock.monotonic.value; }} := ts64_t;
+
+stream {{
+	id = 0;
+	event.header := struct {{
+		uint16_t id;
+		ts48_t timestamp;
+	}} align(8);
+	packet.context := struct {{
+		ts64_t timestamp_begin;
+		ts64_t timestamp_end;
+		uint64_t content_size;
+		uint64_t packet_size;
+		uint64_t packet_seq_num;
+		uint64_t events_discarded;
+		uint32_t cpu_id;
+	}};
+{event_context}}};
+)";
+
+std::string uuid_text(const Uuid& uuid) {
+  std::string out;
+  for (size_t i = 0; i < uuid.size(); ++i) {
+    if (i == 4 || i == 6 || i == 8 || i == 10) out += '-';
+    out += fmt::format("{:02x}", uuid[i]);
+  }
+  return out;
+}
+
+std::string declaration(const std::string& name, FieldType type) {
+  switch (type) {
+    case FieldType::kInt32:
+      return "int32_t " + name + ";";
+    case FieldType::kUint32:
+      return "uint32_t " + name + ";";
+    case FieldType::kUint64:
+      return "uint64_t " + name + ";";
+    case FieldType::kHex64:
+      return "hex64_t " + name + ";";
+    case FieldType::kText16:
+      return "utf8_t " + name + "[16];";
+  }
+  return {};
+}
+
+// "struct { ... }" of the contexts or of the payload; names that became equal get a number.
+std::string scope(const EventClass& event_class, bool contexts) {
+  std::string out = "struct { ";
+  std::set<std::string> used;
+  for (const Field& field : event_class.fields) {
+    if (field.is_context != contexts) continue;
+    const std::string plain = tsdl_identifier(field.name);
+    std::string name = plain;
+    for (int n = 2; !used.insert(name).second; ++n) name = fmt::format("{}_{}", plain, n);
+    out += declaration(name, field.type) + " ";
+  }
+  return out + "}";
+}
+
+// The contexts all classes have in common, empty if they differ or there are none.
+std::string common_contexts(std::span<const EventClass> classes) {
+  const auto has_contexts = [](const EventClass& c) {
+    return std::any_of(c.fields.begin(), c.fields.end(), [](const Field& f) { return f.is_context; });
+  };
+  if (classes.empty() || !has_contexts(classes.front())) return {};
+  const std::string first = scope(classes.front(), true);
+  const bool same = std::all_of(classes.begin(), classes.end(),
+                                [&](const EventClass& c) { return scope(c, true) == first; });
+  return same ? first : std::string();
+}
+
+void add_event(std::string& out, const EventClass& event_class, bool own_contexts) {
+  fmt::format_to(std::back_inserter(out), "\nevent {{\n\tname = {};\n\tid = {};\n\tstream_id = 0;\n",
+                 tsdl_string(event_class.name.empty() ? "(unnamed)" : event_class.name), event_class.id);
+  const bool any = !event_class.fields.empty() && event_class.fields.front().is_context;
+  if (own_contexts && any) out += "\tcontext := " + scope(event_class, true) + ";\n";
+  out += "\tfields := " + scope(event_class, false) + ";\n};\n";
+}
+
+}  // namespace
+
+Uuid random_uuid() {
+  Uuid uuid{};
+  // Cannot fail for so few bytes once the system is up.
+  [[maybe_unused]] const ssize_t got = ::getrandom(uuid.data(), uuid.size(), 0);
+  uuid[6] = uint8_t((uuid[6] & 0x0F) | 0x40);
+  uuid[8] = uint8_t((uuid[8] & 0x3F) | 0x80);
+  return uuid;
+}
+
+std::string metadata_text(const TraceInfo& info, std::span<const EventClass> classes, const Uuid& uuid) {
+  using fmt::arg;
+  const int64_t offset = std::max<int64_t>(info.realtime_offset, 0);
+  const std::string common = common_contexts(classes);
+  const std::string event_context = common.empty() ? "" : "\tevent.context := " + common + ";\n";
+  std::string out = fmt::format(
+      kPreamble, arg("uuid", uuid_text(uuid)), arg("major", kTracerMajor), arg("minor", kTracerMinor),
+      arg("hostname", tsdl_string(info.hostname)), arg("procname", tsdl_string(info.procname)),
+      arg("vpid", info.vpid), arg("command_line", tsdl_string(info.command_line)),
+      arg("creation_time", tsdl_string(info.creation_time)), arg("offset_s", offset / kNsPerSecond),
+      arg("offset", offset % kNsPerSecond), arg("event_context", event_context));
+  for (const EventClass& event_class : classes) add_event(out, event_class, common.empty());
+  return out;
+}
+
+}  // namespace blip::ctf
