@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// One plain increment of this CPU's counter in a restartable sequence; a locked one of the shared row
+// otherwise.
+#include "jit/count.h"
+
+namespace blip::jit {
+
+using namespace asmjit::x86;  // NOLINT: register names
+
+namespace {
+constexpr int32_t kGate = -int32_t{abi::kGatePageSize} + int32_t{offsetof(abi::GatePage, gate)};
+}
+
+CountEmitter::CountEmitter(CodeBuffer& code, const Environment& env, const Program& program)
+    : a_(code.assembler()), env_(env), program_(program), slow_(a_.newLabel()), slow_inside_(a_.newLabel()) {
+  if (env.rseq) section_.emplace(code, *env.rseq);
+}
+
+Mem CountEmitter::counter(abi::CounterKind kind, uint32_t row) const {
+  return qword_ptr(rcx, static_cast<int32_t>(env_.geometry.counter_offset(kind, row, program_.class_id)));
+}
+
+void CountEmitter::emit_gate_check(asmjit::Label closed) {
+  a_.cmp(dword_ptr(rcx, kGate), abi::kGateOpen);
+  a_.jne(closed);
+}
+
+void CountEmitter::hot() {
+  if (!section_) {
+    a_.jmp(slow_);
+    return;
+  }
+  a_.mov(rcx, env_.control.value);
+  emit_gate_check(slow_);
+  section_->begin();
+  emit_gate_check(slow_inside_);
+  a_.mov(eax, thread_memory(env_.rseq->offset + kRseqCpuId, 4));
+  a_.cmp(eax, env_.geometry.ring_count);
+  a_.jae(slow_inside_);
+  a_.imul(eax, eax, static_cast<uint32_t>(env_.geometry.counter_row_size()));
+  Mem mine = counter(abi::kHits, 0);
+  mine.setIndex(rax);
+  a_.inc(mine);
+  section_->end();
+}
+
+void CountEmitter::cold(asmjit::Label done) {
+  const uint32_t shared_row = env_.geometry.ring_count;
+  if (section_) {
+    section_->abort_here();
+    a_.bind(slow_inside_);
+    section_->abandon();
+  }
+  a_.bind(slow_);
+  asmjit::Label skip = a_.newLabel();
+  a_.mov(rcx, env_.control.value);
+  a_.test(dword_ptr(rcx, kGate), abi::kGateOpen);
+  a_.jz(skip);
+  a_.lock().inc(counter(abi::kHits, shared_row));
+  a_.jmp(done);
+  a_.bind(skip);  // a fork's child
+  a_.lock().inc(counter(abi::kSkipped, shared_row));
+  a_.jmp(done);
+  if (section_) section_->emit_descriptor();
+}
+
+}  // namespace blip::jit

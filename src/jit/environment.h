@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "abi/layout.h"
+#include "base/addr.h"
+
+namespace blip::jit {
+
+// How the target's threads registered restartable sequences; the same for all of them, or nobody uses them.
+struct Rseq {
+  int32_t offset = 0;  // of struct rseq from the thread pointer
+  uint32_t signature = 0;
+};
+
+// What generated code has to know about the process it will run in.
+struct Environment {
+  abi::Geometry geometry;
+  TargetAddr control;                 // the data region; the gate page lies right below it
+  std::optional<Rseq> rseq;           // none: every hit goes to the shared ring
+  std::optional<int32_t> tid_offset;  // of the tid from the thread pointer
+
+  TargetAddr gate() const { return control - abi::kGatePageSize; }
+};
+
+// Addresses of the code that all pads of one area share.
+struct AreaStubs {
+  TargetAddr reserve;      // runtime blob: a slot of the shared ring
+  TargetAddr next_subbuf;  // rseq section: move this CPU's ring to its next sub-buffer
+};
+
+}  // namespace blip::jit

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+#include "jit/pad.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "jit/listing.h"
+#include "jit/stubs.h"
+
+namespace blip::jit {
+namespace {
+
+constexpr TargetAddr kSite(0x401000);
+constexpr TargetAddr kPadAddr(0x600000);
+constexpr std::array<uint8_t, 8> kWindow = {0x55, 0x48, 0x89, 0xe5,
+                                            0x48, 0x83, 0xec, 0x10};  // push; mov; sub
+
+Environment environment(bool with_rseq) {
+  Environment env;
+  env.geometry = {.ring_count = 2,
+                  .class_count = 10,
+                  .subbuf_count = 4,
+                  .subbuf_size = 1 << 20,
+                  .site_count = 1,
+                  .slot_size = 64,
+                  .slot_count = 1024};
+  env.control = TargetAddr(0x7f0000001000);
+  if (with_rseq) env.rseq = Rseq{.offset = 0x9a0, .signature = 0x53053053};
+  env.tid_offset = 0x2d0;
+  return env;
+}
+
+const AreaStubs kStubs{.reserve = TargetAddr(0x5f0000), .next_subbuf = TargetAddr(0x5f0400)};
+
+std::string build(const Program& program, bool with_rseq, PadSite site = {}) {
+  site.addr = kSite;
+  site.window = kWindow;
+  auto pad = build_pad(kPadAddr, site, program, environment(with_rseq), kStubs);
+  if (!pad) return pad.error().message();
+  EXPECT_LE(pad->code.size(), max_pad_size(program));
+  EXPECT_EQ(pad->heads.size(), 3u);
+  return listing(pad->code, kPadAddr);
+}
+
+// Compares with tests/golden/NAME; BLIP_REBASE=1 writes it anew.
+void expect_golden(const std::string& name, const std::string& text) {
+  const std::string path = std::string(BLIP_GOLDEN_DIR) + "/" + name;
+  if (std::getenv("BLIP_REBASE")) std::ofstream(path) << text;
+  std::ifstream file(path);
+  std::stringstream expected;
+  expected << file.rdbuf();
+  EXPECT_EQ(text, expected.str()) << "rebase with BLIP_REBASE=1 after reading every changed line";
+}
+
+PadSite entry() { return {.flags_live = false, .skip_red_zone = false}; }
+PadSite anywhere() { return {.flags_live = true, .skip_red_zone = true}; }
+
+Program record(std::vector<Field> fields) {
+  Program p{.class_id = 7, .fields = std::move(fields)};
+  p.record_size = 8;
+  for (Field& f : p.fields) {
+    f.offset = static_cast<uint16_t>(p.record_size);
+    p.record_size += 8;
+  }
+  return p;
+}
+
+constexpr uint8_t kRax = 0, kRcx = 1, kRsp = 4, kRdi = 7;
+
+TEST(Pad, entry_with_one_register) {
+  expect_golden("pad_entry_rdi.txt", build(record({{Capture::kRegister, kRdi}}), true, entry()));
+}
+
+TEST(Pad, entry_with_tid_pid_cpu_and_thread_name) {
+  expect_golden("pad_entry_contexts.txt",
+                build(record({{Capture::kTid}, {Capture::kPid}, {Capture::kCpu}, {Capture::kThreadKey}}),
+                      true, entry()));
+}
+
+TEST(Pad, anywhere_saves_flags_and_skips_the_red_zone) {
+  expect_golden("pad_anywhere.txt", build(record({}), true, anywhere()));
+}
+
+TEST(Pad, registers_the_pad_uses_itself_come_from_its_frame) {
+  expect_golden("pad_saved_registers.txt", build(record({{Capture::kRegister, kRax},
+                                                         {Capture::kRegister, kRcx},
+                                                         {Capture::kRegister, kRsp},
+                                                         {Capture::kFlags},
+                                                         {Capture::kConstant, 0, 0, 0x1122334455667788}}),
+                                                 true, anywhere()));
+}
+
+TEST(Pad, without_rseq_straight_to_the_shared_ring) {
+  expect_golden("pad_shared.txt",
+                build(record({{Capture::kRegister, kRdi}, {Capture::kTid}}), false, entry()));
+}
+
+TEST(Pad, count) {
+  expect_golden("pad_count.txt", build({.kind = Program::Kind::kCount, .class_id = 7}, true, entry()));
+}
+
+TEST(Pad, count_without_rseq) {
+  expect_golden("pad_count_shared.txt",
+                build({.kind = Program::Kind::kCount, .class_id = 7}, false, entry()));
+}
+
+TEST(Stubs, clone_pads) {
+  std::string text;
+  for (uint32_t number : {58u, 56u, 435u}) {
+    auto code = build_clone_pad(kPadAddr, kSite, number, environment(true));
+    ASSERT_TRUE(code);
+    EXPECT_LE(code->size(), kClonePadSize);
+    text += listing(*code, kPadAddr) + "\n";
+  }
+  expect_golden("clone_pads.txt", text);
+}
+
+TEST(Stubs, next_subbuf) {
+  auto prologue = build_area_prologue(kPadAddr, environment(true));
+  ASSERT_TRUE(prologue);
+  const auto offset = prologue->stubs.next_subbuf - kPadAddr;
+  expect_golden("next_subbuf.txt",
+                listing(std::span(prologue->code).subspan(offset), prologue->stubs.next_subbuf));
+}
+
+TEST(Pad, out_of_reach_is_an_error_not_a_wrong_jump) {
+  PadSite site = entry();
+  site.addr = kSite;
+  site.window = kWindow;
+  auto pad = build_pad(TargetAddr(0x7e0000000000), site, record({}), environment(true), kStubs);
+  EXPECT_FALSE(pad);
+}
+
+}  // namespace
+}  // namespace blip::jit

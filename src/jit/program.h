@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// What a pad does at a hit. Today's programs are a count or a record of captured values; later ones come from
+// scripts.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace blip::jit {
+
+enum class Capture : uint8_t {
+  kRegister,   // a general-purpose register, 8 bytes; reg 0..15 in encoding order, rsp as before the pad
+  kFlags,      // rflags, 8 bytes
+  kConstant,   // `value`, 8 bytes: ip, probe index
+  kTid,        // 4 bytes
+  kPid,        // 4 bytes
+  kCpu,        // 4 bytes
+  kThreadKey,  // 16 bytes reserved, the tid in the first 4: the consumer puts the thread's name there
+};
+
+struct Field {
+  Capture capture;
+  uint8_t reg = 0;
+  uint16_t offset = 0;  // in the record
+  uint64_t value = 0;
+};
+
+struct Program {
+  enum class Kind { kRecord, kCount } kind = Kind::kRecord;
+  uint16_t class_id = 0;
+  uint32_t record_size = 8;  // multiple of 8, header included
+  std::vector<Field> fields;
+};
+
+}  // namespace blip::jit

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+// A record into this CPU's ring, in one restartable sequence (docs/design/ring.md). Registers inside it:
+//   rcx  the control address, then the ring's control block
+//   rax  scratch, then the record's first word
+//   rdx  scratch, then the address of the record
+// The loads of `pos` are repeated rather than kept in a fourth register: nothing else on this CPU can change
+// it inside the section, and a load costs less than saving one more register of the target.
+#include "jit/record.h"
+
+namespace blip::jit {
+
+using namespace asmjit::x86;  // NOLINT: register names
+
+namespace {
+constexpr int32_t kPos = offsetof(abi::RingControl, pos);
+constexpr int32_t kData = offsetof(abi::RingControl, data_addr);
+constexpr int32_t kGate = -int32_t{abi::kGatePageSize} + int32_t{offsetof(abi::GatePage, gate)};
+constexpr int32_t kPid = -int32_t{abi::kGatePageSize} + int32_t{offsetof(abi::GatePage, pid)};
+}  // namespace
+
+RecordEmitter::RecordEmitter(CodeBuffer& code, const Environment& env, const AreaStubs& stubs,
+                             const Frame& frame, const Program& program)
+    : a_(code.assembler()),
+      env_(env),
+      stubs_(stubs),
+      frame_(frame),
+      program_(program),
+      restart_(a_.newLabel()),
+      slow_(a_.newLabel()),
+      slow_inside_(a_.newLabel()),
+      no_room_(a_.newLabel()) {
+  if (env.rseq) section_.emplace(code, *env.rseq);
+}
+
+void RecordEmitter::emit_gate_check(asmjit::Label closed) {
+  a_.cmp(dword_ptr(rcx, kGate), abi::kGateOpen);
+  a_.jne(closed);
+}
+
+void RecordEmitter::hot() {
+  if (!section_) {
+    a_.jmp(slow_);
+    return;
+  }
+  const abi::Geometry& g = env_.geometry;
+  a_.bind(restart_);
+  a_.mov(rcx, env_.control.value);
+  emit_gate_check(slow_);  // before the thread pointer is used: there may be none yet
+  section_->begin();
+  emit_gate_check(slow_inside_);  // again inside: a signal handler may have forked in between
+  a_.mov(eax, thread_memory(env_.rseq->offset + kRseqCpuId, 4));
+  a_.cmp(eax, g.ring_count);
+  a_.jae(slow_inside_);
+  a_.shl(eax, abi::kRingControlShift);
+  a_.lea(rcx, ptr(rcx, rax, 0, abi::kRingControlsOffset));
+  a_.rdtsc();
+  a_.shl(rdx, 32 + abi::kClassBits);
+  a_.shl(rax, abi::kClassBits);
+  a_.lea(rax, ptr(rax, rdx, 0, program_.class_id));
+  a_.mov(edx, dword_ptr(rcx, kPos));
+  a_.and_(edx, g.subbuf_size - 1);
+  a_.cmp(edx,
+         g.subbuf_size - program_.record_size);  // strictly below the end: pos never reaches it by a record
+  a_.jae(no_room_);
+  a_.mov(edx, dword_ptr(rcx, kPos));
+  a_.and_(edx, static_cast<uint32_t>(g.ring_size() - 1));
+  a_.add(rdx, qword_ptr(rcx, kData));
+  a_.mov(qword_ptr(rdx), rax);
+  for (const Field& field : program_.fields) emit_field(field, Path::kRseqRing);
+  a_.add(qword_ptr(rcx, kPos), program_.record_size);  // publishes
+  section_->end();
+}
+
+void RecordEmitter::cold(asmjit::Label done) {
+  if (section_) {
+    a_.bind(no_room_);
+    a_.mov(eax, program_.record_size);
+    a_.mov(edx, program_.class_id);
+    a_.call(stubs_.next_subbuf.value);
+    a_.test(eax, eax);
+    a_.jnz(restart_);
+    a_.jmp(done);  // counted as discarded
+    section_->abort_here();
+    a_.bind(slow_inside_);
+    section_->abandon();
+  }
+  a_.bind(slow_);
+  a_.mov(rcx, env_.control.value);
+  a_.mov(eax, program_.class_id);
+  a_.call(stubs_.reserve.value);
+  a_.test(rdx, rdx);
+  a_.jz(done);  // counted as discarded or skipped
+  for (const Field& field : program_.fields) emit_field(field, Path::kSharedRing);
+  a_.add(qword_ptr(rdx, -8), abi::kSlotFull - abi::kSlotBusy);  // commits
+  a_.jmp(done);
+  if (section_) section_->emit_descriptor();
+}
+
+void RecordEmitter::emit_tid(Path path) {
+  if (path == Path::kSharedRing) {  // rcx = cpu | tid << 32, from the runtime
+    a_.mov(rax, rcx);
+    a_.shr(rax, 32);
+  } else if (env_.tid_offset) {
+    a_.mov(eax, thread_memory(*env_.tid_offset, 4));
+  } else {
+    a_.xor_(eax, eax);
+  }
+}
+
+void RecordEmitter::emit_field(const Field& field, Path path) {
+  const Mem to = ptr(rdx, field.offset);
+  switch (field.capture) {
+    case Capture::kRegister: {
+      if (field.reg == Gp::kIdSp) {
+        a_.lea(rax, ptr(rsp, frame_.size()));
+      } else if (const int32_t slot = frame_.slot(field.reg); slot >= 0) {
+        a_.mov(rax, ptr(rsp, slot));
+      } else {
+        a_.mov(to, gpq(field.reg));
+        return;
+      }
+      a_.mov(to, rax);
+      return;
+    }
+    case Capture::kFlags:
+      a_.mov(rax, ptr(rsp, frame_.flags_slot()));
+      a_.mov(to, rax);
+      return;
+    case Capture::kConstant:
+      a_.mov(rax, field.value);
+      a_.mov(to, rax);
+      return;
+    case Capture::kTid:
+    case Capture::kThreadKey:
+      emit_tid(path);
+      a_.mov(to, eax);
+      return;
+    case Capture::kPid:
+      a_.mov(rax, env_.control.value);
+      a_.mov(eax, dword_ptr(rax, kPid));
+      a_.mov(to, eax);
+      return;
+    case Capture::kCpu:
+      if (path == Path::kSharedRing) {
+        a_.mov(to, ecx);
+      } else {
+        a_.mov(eax, thread_memory(env_.rseq->offset + kRseqCpuId, 4));
+        a_.mov(to, eax);
+      }
+      return;
+  }
+}
+
+}  // namespace blip::jit

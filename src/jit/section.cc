@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+#include "jit/section.h"
+
+namespace blip::jit {
+
+using namespace asmjit::x86;  // NOLINT: register names
+
+namespace {
+constexpr uint8_t kUd1[] = {0x0f, 0xb9,
+                            0x3d};  // ud1 signature(%rip), %edi: makes the signature a valid instruction
+constexpr uint32_t kDescriptorAlign = 32;
+}  // namespace
+
+Section::Section(CodeBuffer& code, const Rseq& rseq)
+    : code_(code), rseq_(rseq), descriptor_(code.assembler().newLabel()) {}
+
+void Section::begin() {
+  auto& a = code_.assembler();
+  a.lea(rax, ptr(descriptor_));
+  a.mov(thread_memory(rseq_.offset + kRseqCs, 8), rax);
+  start_ = code_.here();
+}
+
+void Section::end() {
+  end_ = code_.here();
+  abandon();
+}
+
+void Section::abandon() { code_.assembler().mov(thread_memory(rseq_.offset + kRseqCs, 8), 0); }
+
+void Section::abort_here() {
+  auto& a = code_.assembler();
+  a.embed(kUd1, sizeof kUd1);
+  a.embedUInt32(rseq_.signature);
+  abort_ = code_.here();
+}
+
+void Section::emit_descriptor() {
+  auto& a = code_.assembler();
+  a.align(asmjit::AlignMode::kData, kDescriptorAlign);
+  a.bind(descriptor_);
+  a.embedUInt64(0);  // version, flags
+  a.embedUInt64(start_.value);
+  a.embedUInt64(end_ - start_);
+  a.embedUInt64(abort_.value);
+}
+
+}  // namespace blip::jit

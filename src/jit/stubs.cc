@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+#include "jit/stubs.h"
+
+#include <sched.h>
+#include <sys/syscall.h>
+
+#include <functional>
+
+#include "jit/assembler.h"
+#include "jit/section.h"
+#include "runtime/blob.h"
+
+namespace blip::jit {
+
+using namespace asmjit::x86;  // NOLINT: register names
+
+namespace {
+
+constexpr int32_t kGate = -int32_t{abi::kGatePageSize} + int32_t{offsetof(abi::GatePage, gate)};
+constexpr int32_t kPos = offsetof(abi::RingControl, pos);
+constexpr int32_t kData = offsetof(abi::RingControl, data_addr);
+constexpr int32_t kConsumed = offsetof(abi::RingControl, consumed);
+
+// In: eax = record size, edx = class. Out: eax = 1 try again, 0 no room (counted). Clobbers rcx, rdx, flags.
+//   rsi record size, rdi class, r8 this CPU
+void emit_next_subbuf(CodeBuffer& code, const Environment& env) {
+  const abi::Geometry& g = env.geometry;
+  auto& a = code.assembler();
+  Section section(code, *env.rseq);
+  asmjit::Label again = a.newLabel(), full = a.newLabel(), out = a.newLabel();
+  a.push(rsi);
+  a.push(rdi);
+  a.push(r8);
+  a.mov(esi, eax);
+  a.mov(edi, edx);
+  a.mov(rcx, env.control.value);
+  section.begin();
+  a.cmp(dword_ptr(rcx, kGate), abi::kGateOpen);
+  a.jne(again);  // the pad will see it too
+  a.mov(r8d, thread_memory(env.rseq->offset + kRseqCpuId, 4));
+  a.cmp(r8d, g.ring_count);
+  a.jae(again);
+  a.mov(eax, r8d);
+  a.shl(eax, abi::kRingControlShift);
+  a.lea(rcx, ptr(rcx, rax, 0, abi::kRingControlsOffset));
+  a.mov(rdx, qword_ptr(rcx, kPos));
+  a.mov(eax, edx);
+  a.and_(eax, g.subbuf_size - 1);
+  a.add(eax, esi);
+  a.cmp(eax, g.subbuf_size);
+  a.jb(again);  // another CPU by now, or someone else switched
+  a.mov(rax, rdx);
+  a.or_(rax, g.subbuf_size - 1);
+  a.inc(rax);  // the next sub-buffer; free if next + subbuf_size - consumed <= ring_size
+  a.mov(rsi, rax);
+  a.sub(rsi, qword_ptr(rcx, kConsumed));
+  a.cmp(rsi, static_cast<int32_t>(g.ring_size() - g.subbuf_size));
+  a.jg(full);
+  a.and_(edx, static_cast<uint32_t>(g.ring_size() - 1));
+  a.add(rdx, qword_ptr(rcx, kData));
+  a.mov(qword_ptr(rdx), abi::kPaddingClass);  // the rest of this sub-buffer is empty
+  a.mov(qword_ptr(rcx, kPos), rax);           // publishes
+  section.end();
+  a.bind(again);
+  a.mov(eax, 1);
+  a.bind(out);
+  section.abandon();  // also where it was left without publishing
+  a.pop(r8);
+  a.pop(rdi);
+  a.pop(rsi);
+  a.ret();
+
+  a.bind(full);
+  a.mov(rcx, env.control.value);
+  a.imul(r8d, r8d, static_cast<uint32_t>(g.counter_row_size()));
+  a.lea(rcx, ptr(rcx, r8, 0, static_cast<int32_t>(g.counter_offset(abi::kDiscarded, 0, 0))));
+  a.lock().inc(qword_ptr(rcx, rdi, 3));
+  a.xor_(eax, eax);
+  a.jmp(out);
+
+  section.abort_here();
+  a.jmp(again);
+  section.emit_descriptor();
+}
+
+void emit_gate_add(Assembler& a, const Environment& env, int32_t n) {
+  a.mov(rcx, env.gate().value + offsetof(abi::GatePage, gate));
+  a.lock().add(dword_ptr(rcx), n);
+}
+
+// A child on its parent's thread pointer: the gate is held until the parent is back.
+void emit_tls_sharing_call(Assembler& a, const Environment& env, uint32_t number, asmjit::Label out,
+                           const std::function<void()>& load_flags) {
+  asmjit::Label lower = a.newLabel();
+  emit_gate_add(a, env, abi::kGateChild);
+  a.mov(eax, number);
+  a.syscall();
+  a.test(rax, rax);
+  a.jz(out);  // the child: its parent lowers the gate
+  if (load_flags) {
+    a.js(lower);  // no child
+    load_flags();
+    a.test(ecx, CLONE_VFORK);
+    a.jz(out);  // the child lives on beside its parent: the gate stays
+  }
+  a.bind(lower);
+  emit_gate_add(a, env, -static_cast<int32_t>(abi::kGateChild));
+  a.jmp(out);
+}
+
+// A thread with a thread pointer of its own. libc may reuse the memory of one that ended, and with it a
+// cpu_id that makes the new thread look registered before it is.
+void emit_new_thread_call(Assembler& a, const Environment& env, uint32_t number, asmjit::Label out) {
+  constexpr int32_t kUninitialized = -1;  // RSEQ_CPU_ID_UNINITIALIZED
+  a.mov(eax, number);
+  a.syscall();
+  a.test(rax, rax);
+  a.jnz(out);
+  if (env.rseq) a.mov(thread_memory(env.rseq->offset + kRseqCpuId, 4), kUninitialized);
+  a.jmp(out);
+}
+
+// Flags of clone are in rdi. clone3's are the first member of the struct rdi points to, which only the kernel
+// may find out to be no struct: what cannot be one is not looked at.
+void emit_load_flags(Assembler& a, uint32_t number) {
+  if (number == SYS_clone3) {
+    a.mov(ecx, dword_ptr(rdi));
+  } else {
+    a.mov(ecx, edi);
+  }
+}
+
+void emit_unless_struct(Assembler& a, asmjit::Label plain) {
+  constexpr uint32_t kLowestAddress = 0x10000;
+  constexpr uint32_t kSmallestStruct = 64;  // CLONE_ARGS_SIZE_VER0
+  a.cmp(rdi, kLowestAddress);
+  a.jb(plain);
+  a.cmp(rsi, kSmallestStruct);
+  a.jb(plain);
+}
+
+}  // namespace
+
+Result<AreaPrologue> build_area_prologue(TargetAddr at, const Environment& env) {
+  CodeBuffer code(at);
+  auto& a = code.assembler();
+  AreaPrologue prologue;
+  prologue.stubs.reserve = at + runtime::kReserveOffset;
+  const auto blob = runtime::runtime_blob();
+  a.embed(blob.data(), blob.size());
+  if (env.rseq && env.geometry.ring_size() != 0) {
+    a.align(asmjit::AlignMode::kCode, 32);
+    prologue.stubs.next_subbuf = code.here();
+    emit_next_subbuf(code, env);
+  }
+  TRY(prologue.code, code.finish());
+  return prologue;
+}
+
+Result<std::vector<uint8_t>> build_clone_pad(TargetAddr at, TargetAddr site, uint32_t number,
+                                             const Environment& env) {
+  CodeBuffer code(at);
+  auto& a = code.assembler();
+  asmjit::Label plain = a.newLabel(), shares = a.newLabel(), out = a.newLabel();
+  if (number == SYS_vfork) {
+    emit_tls_sharing_call(a, env, number, out, {});
+  } else {
+    const auto load_flags = [&] { emit_load_flags(a, number); };
+    if (number == SYS_clone3) emit_unless_struct(a, plain);
+    load_flags();
+    a.test(ecx, CLONE_VM);
+    a.jz(plain);
+    a.test(ecx, CLONE_SETTLS);
+    a.jz(shares);
+    emit_new_thread_call(a, env, number, out);
+    a.bind(shares);
+    emit_tls_sharing_call(a, env, number, out, load_flags);
+    a.bind(plain);
+    a.mov(eax, number);
+    a.syscall();
+  }
+  a.bind(out);
+  a.jmp(site.value + kCloneSiteSize);
+  return code.finish();
+}
+
+}  // namespace blip::jit
