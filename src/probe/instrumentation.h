@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "abi/layout.h"
+#include "base/result.h"
+#include "probe/module.h"
+#include "probe/pads.h"
+#include "probe/region.h"
+#include "probe/removal.h"
+#include "probe/thread_facts.h"
+#include "proc/attachment.h"
+#include "proc/memory.h"
+#include "proc/process.h"
+
+namespace blip::probe {
+
+struct ArmReport {
+  std::chrono::nanoseconds paused{0};                   // longest stop of a thread
+  std::vector<std::pair<size_t, std::string>> refused;  // probe, reason: found out only at the process
+  std::vector<std::string> notes;
+};
+
+// Everything blip has put into a target. Armed from arm() until disarm() or the destructor.
+class Instrumentation {
+ public:
+  // Maps memory (one short stop of one thread), builds pads while the target runs, patches all sites in one
+  // stop of all threads. `geometry`: all but site_count and ring_count. `modules_complete`:
+  // every mapped file could be read, so no clone-like call is unknown. On an error nothing is left in the
+  // target.
+  static Result<std::unique_ptr<Instrumentation>> arm(const proc::Process& process, proc::Memory& memory,
+                                                      std::span<const Module> modules,
+                                                      std::vector<Probe> probes, abi::Geometry geometry,
+                                                      bool modules_complete);
+  ~Instrumentation();
+
+  const abi::Geometry& geometry() const { return geometry_; }
+  // blip's mapping of the data region.
+  uint8_t* region() const { return region_.data.data(); }
+  const ArmReport& report() const { return report_; }
+
+  // Restores the target. After it, or once the target is gone, the destructor does nothing.
+  Result<RemovalReport> disarm();
+  void target_is_gone() { armed_ = false; }
+
+ private:
+  Instrumentation(const proc::Process& process, proc::Memory& memory, std::span<const Module> modules,
+                  std::vector<Probe> probes, abi::Geometry geometry, bool modules_complete);
+
+  Status run();
+  void find_clone_sites();
+  Status map_memory();
+  Status build();
+  void fill_header();
+  bool thread_before_clone(proc::Attachment& attachment) const;
+  Status write_gate(uint32_t gate);
+  Status populate();
+  Result<bool> patch(bool last_try);
+  Result<bool> patch_stopped(proc::Attachment& attachment, bool last_try);
+  Result<bool> clone_sites_intact() const;
+  Status check_facts(proc::Attachment& attachment);
+  Status refuse_other_blip(const std::vector<proc::Map>& maps) const;
+  void drop(const std::vector<const Patch*>& blocked);
+  void note_pause(std::chrono::nanoseconds paused);
+  Footprint footprint() const;
+  Status in_one_thread(const std::function<Status(proc::Attachment&, proc::RemoteCaller&)>& work);
+  Status unmap_untouched();
+
+  const proc::Process& process_;
+  proc::Memory& memory_;
+  std::span<const Module> modules_;
+  std::vector<Probe> probes_;
+  abi::Geometry geometry_;
+  std::vector<x86::CloneSite> clone_sites_;
+  std::vector<Neighbourhood> neighbourhoods_;
+  ThreadFacts facts_;
+  TargetRegion region_;
+  std::vector<Patch> patches_;  // sorted by address
+  ArmReport report_;
+  bool unhooked_clone_;   // a clone-like system call that cannot be watched: no rseq rings
+  bool armed_ = false;    // there is something in the target
+  bool touched_ = false;  // sites or PCs may have been changed
+};
+
+}  // namespace blip::probe

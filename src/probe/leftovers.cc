@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+#include "probe/leftovers.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "abi/layout.h"
+#include "probe/region.h"
+#include "probe/removal.h"
+#include "proc/attachment.h"
+#include "proc/maps.h"
+#include "proc/remote_call.h"
+#include "proc/status.h"
+#include "proc/target_memory.h"
+#include "proc/tracer_thread.h"
+
+namespace blip::probe {
+
+namespace {
+
+constexpr uint32_t kMaxSites = 1 << 20;
+
+bool is_memfd(const proc::Map& map, const char* name) { return map.path == fmt::format("/memfd:{}", name); }
+
+// A trace's data region as found in the target; everything in it is the target's word only.
+struct Found {
+  const proc::Map* map = nullptr;
+  abi::DataHeader untrusted_header{};
+
+  // The region was mapped but not yet described: no site can have been patched.
+  bool never_armed() const { return untrusted_header.magic == 0; }
+};
+
+Error unusable(const proc::Process& process) {
+  return Error(
+      ErrorKind::kBusy,
+      fmt::format("process {} holds probes of another version of blip, or damaged ones: clean it with that "
+                  "version, or restart the process",
+                  process.pid()));
+}
+
+Result<Found> read_header(const proc::Process& process, const proc::Memory& memory, const proc::Map& map) {
+  Found found{.map = &map};
+  TRY(found.untrusted_header, memory.read_value<abi::DataHeader>(map.range.begin));
+  const abi::DataHeader& h = found.untrusted_header;
+  if (found.never_armed()) return found;
+  const bool usable = h.magic == abi::kMagic && h.version == abi::kVersion && h.site_count <= kMaxSites &&
+                      h.pad_area_count <= abi::kMaxPadAreas &&
+                      h.sites_offset + uint64_t{h.site_count} * sizeof(abi::SiteEntry) <= map.range.size();
+  if (!usable) return unusable(process);
+  return found;
+}
+
+Status check_owner(const abi::DataHeader& header) {
+  const pid_t owner = header.owner_pid;
+  if (owner <= 0) return {};
+  if (header.owner_pid_namespace != own_pid_namespace())
+    return Error(
+        ErrorKind::kBusy,
+        fmt::format("traced by a blip in another pid namespace (pid {} there): end that one first", owner));
+  auto stat = proc::read_stat(owner, owner);
+  if (!stat || stat->start_time != header.owner_start_time || stat->state == 'Z') return {};
+  return Error(ErrorKind::kBusy, fmt::format("already traced by blip (pid {}): end that one first", owner));
+}
+
+// Only sites that really jump to where the header says are restored, so the table is checked by the text
+// itself.
+Result<std::vector<Patch>> read_patches(const proc::Memory& memory, const Found& found) {
+  const abi::DataHeader& header = found.untrusted_header;
+  std::vector<Patch> patches;
+  std::vector<abi::SiteEntry> entries(header.site_count);
+  std::span<uint8_t> bytes(reinterpret_cast<uint8_t*>(entries.data()),
+                           entries.size() * sizeof(abi::SiteEntry));
+  TRY_OK(memory.read(found.map->range.begin + header.sites_offset, bytes));
+  for (const abi::SiteEntry& entry : entries) {
+    Patch patch{.addr = TargetAddr(entry.addr), .pad = TargetAddr(entry.pad_addr)};
+    patch.jump = jump_to(patch.addr, patch.pad);
+    std::copy_n(entry.original, abi::kJumpSize, patch.original.begin());
+    patches.push_back(std::move(patch));
+  }
+  std::sort(patches.begin(), patches.end(), [](const Patch& a, const Patch& b) { return a.addr < b.addr; });
+  return patches;
+}
+
+bool is_gate(const proc::Map& map, TargetAddr control) {
+  return map.range == AddrRange{control - abi::kGatePageSize, control} && map.write && !map.exec &&
+         !map.file_backed();
+}
+
+// What one dead blip left: its data region and the pads its header names.
+Status clean_region(const proc::Process& process, proc::Memory& memory, const std::vector<proc::Map>& maps,
+                    const Found& found, std::vector<AddrRange>& pads, size_t& sites) {
+  Footprint footprint{.control = found.map->range.begin, .data_size = found.map->range.size()};
+  footprint.has_gate = std::any_of(maps.begin(), maps.end(),
+                                   [&](const proc::Map& m) { return is_gate(m, footprint.control); });
+  std::vector<Patch> patches;
+  const abi::DataHeader& header = found.untrusted_header;
+  if (!found.never_armed()) {
+    TRY_OK(check_owner(header).with_context(fmt::format("process {}", process.pid())));
+    TRY(patches, read_patches(memory, found));
+    for (uint32_t i = 0; i < header.pad_area_count; ++i) {
+      const AddrRange area{TargetAddr(header.pad_areas[i].addr),
+                           TargetAddr(header.pad_areas[i].addr + header.pad_areas[i].size)};
+      if (std::erase(pads, area) != 0) footprint.areas.push_back(area);  // only what is really blip's mapping
+    }
+  }
+  TRY(const RemovalReport report, remove_instrumentation(process, memory, footprint, patches));
+  if (report.kept)
+    return Error(ErrorKind::kBusy,
+                 fmt::format("process {} still holds the memory of a blip that was killed: {}", process.pid(),
+                             report.kept_reason));
+  sites += patches.size();
+  return {};
+}
+
+std::vector<int> left_over_fds(const proc::Process& process) {
+  std::vector<int> fds;
+  for (const char* name : {abi::kDataMemfdName, abi::kPadsMemfdName}) {
+    const auto found = proc::find_target_fds(process.pid(), fmt::format("/memfd:{} (deleted)", name));
+    fds.insert(fds.end(), found.begin(), found.end());
+  }
+  return fds;
+}
+
+// A blip closes its descriptors within the stop that made them: one that is seen now belongs to nobody.
+Status close_fds(const proc::Process& process, proc::Memory& memory) {
+  TRY(const std::vector<proc::Map> maps, proc::read_maps(process.pid()));
+  TRY(proc::StubSite stub, proc::find_stub_site(memory, maps));
+  TRY(proc::Attachment attachment, proc::Attachment::stop_all(process));
+  TRY(proc::RemoteCaller caller, proc::RemoteCaller::create(attachment, memory, std::move(stub)));
+  for (int fd : left_over_fds(process)) TRY_OK(proc::remote_close(caller, fd));
+  return {};
+}
+
+}  // namespace
+
+Status discard_unarmed(proc::RemoteCaller& caller, const proc::Process& process) {
+  for (int fd : left_over_fds(process)) TRY_OK(proc::remote_close(caller, fd));
+  TRY(const std::vector<proc::Map> maps, proc::read_maps(process.pid()));
+  for (const proc::Map& map : maps) {
+    const bool data = is_memfd(map, abi::kDataMemfdName);
+    if (!data && !is_memfd(map, abi::kPadsMemfdName)) continue;
+    const bool gate = data && std::any_of(maps.begin(), maps.end(),
+                                          [&](const proc::Map& m) { return is_gate(m, map.range.begin); });
+    const uint64_t gate_size = gate ? abi::kGatePageSize : 0;
+    TRY_OK(proc::remote_munmap(caller, map.range.begin - gate_size, map.range.size() + gate_size));
+  }
+  return {};
+}
+
+Result<std::optional<std::string>> clean_leftovers(const proc::Process& process, proc::Memory& memory) {
+  TRY(const std::vector<proc::Map> maps, proc::read_maps(process.pid()));
+  std::vector<AddrRange> pads;
+  std::vector<Found> regions;
+  for (const proc::Map& map : maps) {
+    if (is_memfd(map, abi::kPadsMemfdName)) pads.push_back(map.range);
+    if (!is_memfd(map, abi::kDataMemfdName)) continue;
+    TRY(Found found, read_header(process, memory, map));
+    regions.push_back(found);
+  }
+  const bool fds = !left_over_fds(process).empty();
+  if (regions.empty() && pads.empty() && !fds) return std::optional<std::string>();
+  size_t sites = 0;
+  for (const Found& found : regions) TRY_OK(clean_region(process, memory, maps, found, pads, sites));
+  // Pads without a description were mapped, but never led to.
+  if (!pads.empty()) {
+    auto report = remove_instrumentation(process, memory, {.areas = pads}, {});
+    if (!report) return report.error();
+  }
+  if (fds) TRY_OK(proc::on_tracer_thread([&] { return close_fds(process, memory); }));
+  return std::optional(fmt::format("cleaned up after a blip that was killed ({} probes)", sites));
+}
+
+}  // namespace blip::probe

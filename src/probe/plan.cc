@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+// See docs/design/patch_plan.md for the rules and why they suffice.
+#include "probe/plan.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "elf/code_pointers.h"
+#include "elf/jump_tables.h"
+#include "elf/landing_pads.h"
+#include "elf/rseq_sections.h"
+#include "x86/branch_scan.h"
+#include "x86/entry_set.h"
+
+namespace blip::probe {
+
+namespace {
+
+constexpr uint64_t kMaxAfter = 64;  // bytes behind a function looked at as padding
+
+class Planner {
+ public:
+  Planner(const Module& module, const elf::SymbolTable& symbols, const PlanOptions& options)
+      : module_(module),
+        file_(module.file()),
+        symbols_(symbols),
+        rseq_sections_(elf::rseq_sections(file_)),
+        faults_matter_(options.faults_matter || file_.is_go()),
+        window_options_{.allow_multi = !file_.is_go(), .shadow_stack = options.shadow_stack} {}
+
+  std::vector<SitePlan> run(std::span<const elf::Function> functions) {
+    std::vector<SitePlan> sites;
+    sites.reserve(functions.size());
+    for (const elf::Function& f : functions) sites.push_back(window_of(f));
+    refuse_overlaps(sites);
+    prove(sites);
+    return sites;
+  }
+
+ private:
+  SitePlan window_of(const elf::Function& f) const {
+    SitePlan site;
+    if (f.is_ifunc) {
+      site.refusal =
+          "an IFUNC: the function that runs is chosen when the program starts, probe that one by its name";
+      return site;
+    }
+    if (f.is_cold) {
+      site.refusal = "the cold part of a function is jumped to, not called";
+      return site;
+    }
+    if (holds_rseq_section(f)) {
+      site.refusal = "the function contains a restartable sequence of the program's own";
+      return site;
+    }
+    const FileAddr end = f.addr + f.size;
+    auto window = x86::entry_window({.bytes = file_.bytes({f.addr, end}),
+                                     .addr = module_.to_target(f.addr),
+                                     .after = file_.bytes({end, next_start(end)})},
+                                    window_options_);
+    if (!window) {
+      site.refusal = window.error().message();
+      return site;
+    }
+    if (faults_matter_ && may_fault(*window)) {
+      site.refusal = "its first instructions may fault, and the program handles such faults itself";
+      return site;
+    }
+    site.window = *window;
+    const auto bytes = file_.bytes({module_.to_file(window->start), module_.to_file(window->end())});
+    site.bytes.assign(bytes.begin(), bytes.end());
+    return site;
+  }
+
+  // A memory operand other than the stack's. A fault in the copy would show the pad's address to a handler.
+  bool may_fault(const x86::Window& window) const {
+    const auto bytes =
+        file_.bytes({module_.to_file(window.start), module_.to_file(window.start + window.length)});
+    for (size_t at = 0; at < bytes.size();) {
+      const auto insn = x86::decode(bytes.subspan(at), window.start + at);
+      if (!insn) return true;
+      const bool on_stack = insn->uses_rsp || insn->modrm_offset == 0;  // push, pop, call, ret or rsp-based
+      if (insn->touches_memory && !insn->rip_relative && !on_stack) return true;
+      at += insn->length;
+    }
+    return false;
+  }
+
+  bool holds_rseq_section(const elf::Function& f) const {
+    return std::any_of(rseq_sections_.begin(), rseq_sections_.end(), [&](const elf::RseqSection& s) {
+      return s.start < f.addr + f.size && f.addr < s.start + s.length;
+    });
+  }
+
+  // The next symbol at or after `end`, at most kMaxAfter bytes away.
+  FileAddr next_start(FileAddr end) const {
+    const auto all = symbols_.functions();
+    auto it = std::lower_bound(all.begin(), all.end(), end,
+                               [](const elf::Function& f, FileAddr a) { return f.addr < a; });
+    const FileAddr limit = end + kMaxAfter;
+    return it != all.end() ? std::min(it->addr, limit) : limit;
+  }
+
+  static void refuse_overlaps(std::vector<SitePlan>& sites) {
+    std::vector<SitePlan*> order;
+    for (SitePlan& s : sites)
+      if (!s.refused()) order.push_back(&s);
+    std::sort(order.begin(), order.end(),
+              [](const SitePlan* a, const SitePlan* b) { return a->window.start < b->window.start; });
+    for (size_t i = 1; i < order.size(); ++i)
+      if (order[i]->window.start < order[i - 1]->window.end())
+        order[i]->refusal = "it begins inside the bytes another probe replaces";
+  }
+
+  void prove(std::vector<SitePlan>& sites) const {
+    std::vector<x86::Window> windows;
+    std::vector<SitePlan*> owners;
+    for (SitePlan& s : sites) {
+      if (s.refused() || !s.window.needs_proof) continue;
+      windows.push_back(s.window);
+      owners.push_back(&s);
+    }
+    if (windows.empty()) return;
+    x86::InteriorSet interior(windows);
+    const std::vector<FileRange> frames = elf::frame_ranges(file_);
+    find_starts(interior, frames);
+    find_branches(interior, frames);
+    for (size_t i = 0; i < owners.size(); ++i)
+      if (interior.refused(i)) owners[i]->refusal = interior.reason(i);
+  }
+
+  void hit_all(x86::InteriorSet& interior, const std::vector<FileAddr>& addresses,
+               std::string_view what) const {
+    for (FileAddr a : addresses) interior.hit(module_.to_target(a), what);
+  }
+
+  // What may begin inside a window without a direct branch to it.
+  void find_starts(x86::InteriorSet& interior, const std::vector<FileRange>& frames) const {
+    for (const elf::Function& f : symbols_.functions()) interior.hit(module_.to_target(f.addr), "a symbol");
+    for (const FileRange& r : frames) interior.hit(module_.to_target(r.begin), "a function");
+    hit_all(interior, elf::landing_pads(file_), "an exception landing pad");
+    hit_all(interior, elf::code_pointers(file_), "the target of a pointer");
+    hit_all(interior, elf::jump_table_targets(file_), "a jump table's target");
+    for (const elf::RseqSection& s : rseq_sections_)
+      interior.hit(module_.to_target(s.abort), "a restartable sequence's abort");
+  }
+
+  void find_branches(x86::InteriorSet& interior, const std::vector<FileRange>& frames) const {
+    std::vector<TargetAddr> starts;
+    starts.reserve(symbols_.functions().size());
+    for (const elf::Function& f : symbols_.functions()) starts.push_back(module_.to_target(f.addr));
+    for (const FileRange& r : frames) starts.push_back(module_.to_target(r.begin));
+    std::sort(starts.begin(), starts.end());
+    for (const elf::Segment& s : file_.segments()) {
+      if (!s.exec) continue;
+      const auto text = file_.bytes(s.range);
+      const TargetAddr base = module_.to_target(s.range.begin);
+      x86::scan_branches(text, base, starts, interior);
+      x86::scan_short_branches(text, base, starts, interior);
+    }
+  }
+
+  const Module& module_;
+  const elf::ElfFile& file_;
+  const elf::SymbolTable& symbols_;
+  std::vector<elf::RseqSection> rseq_sections_;
+  bool faults_matter_;
+  x86::WindowOptions window_options_;
+};
+
+}  // namespace
+
+std::vector<SitePlan> plan_entries(const Module& module, std::span<const elf::Function> functions,
+                                   const PlanOptions& options) {
+  auto symbols = module.symbols();
+  if (!symbols)
+    return std::vector<SitePlan>(functions.size(), SitePlan{.refusal = symbols.error().message()});
+  return Planner(module, **symbols, options).run(functions);
+}
+
+}  // namespace blip::probe

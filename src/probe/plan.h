@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// Which bytes will change, decided from the files alone: no process is touched, nothing is stopped.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/addr.h"
+#include "probe/module.h"
+#include "x86/window.h"
+
+namespace blip::probe {
+
+struct SitePlan {
+  x86::Window window;
+  std::vector<uint8_t> bytes;  // what stands at the window, padding included
+  std::string refusal;         // not empty: cannot be patched, and why
+
+  bool refused() const { return !refusal.empty(); }
+};
+
+struct PlanOptions {
+  bool shadow_stack = false;
+  bool faults_matter =
+      false;  // the program catches SIGSEGV, SIGBUS or SIGFPE and may look where they happened
+};
+
+// Entry sites for `functions` of one module, in their order. A window of several instructions is accepted
+// only if nothing in the module can lead into it: direct branches at any byte offset, jump tables, landing
+// pads, pointers in data, symbols, frame starts. See docs/design/patch_plan.md.
+std::vector<SitePlan> plan_entries(const Module& module, std::span<const elf::Function> functions,
+                                   const PlanOptions& options = {});
+
+}  // namespace blip::probe

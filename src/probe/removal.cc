@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+// Two goals with different urgency. The text is restored in the first stop, whatever the threads do: pads
+// jump back into original code. The memory goes in the first stop that finds nobody inside: no PC, no signal
+// frame's PC, no rseq_cs. Pads never wait, so that is the first or second try, unless a signal handler on top
+// of a pad blocks.
+#include "probe/removal.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "probe/text.h"
+#include "probe/threads.h"
+#include "proc/attachment.h"
+#include "proc/remote_call.h"
+#include "proc/status.h"
+#include "proc/tracer_thread.h"
+
+namespace blip::probe {
+
+namespace {
+
+constexpr int kTries = 16;
+constexpr std::chrono::microseconds kFirstPause{50};  // doubled each time up to:
+constexpr std::chrono::microseconds kLongestPause{50'000};
+constexpr std::chrono::seconds kPatience{10};
+
+class Remover {
+ public:
+  Remover(const proc::Process& process, proc::Memory& memory, const Footprint& footprint,
+          std::span<const Patch> patches)
+      : process_(process), memory_(memory), footprint_(footprint), patches_(patches) {}
+
+  Result<RemovalReport> run() {
+    auto pause = kFirstPause;
+    for (int i = 0; i < kTries; ++i) {
+      TRY(const bool removed, try_patiently());
+      if (removed) return std::move(report_);
+      std::this_thread::sleep_for(pause);
+      pause = std::min(2 * pause, kLongestPause);
+    }
+    report_.kept = true;
+    report_.kept_reason = obstacle_;
+    return std::move(report_);
+  }
+
+ private:
+  // Another tracer, or a vfork that lasts, may hold the target for a while: leaving it patched would be worse
+  // than waiting.
+  Result<bool> try_patiently() {
+    const auto deadline = std::chrono::steady_clock::now() + kPatience;
+    for (;;) {
+      auto removed = try_once();
+      const bool held = !removed && (removed.error().kind() == ErrorKind::kBusy ||
+                                     removed.error().kind() == ErrorKind::kTimeout);
+      if (!held || std::chrono::steady_clock::now() > deadline) return removed;
+      std::this_thread::sleep_for(kLongestPause);
+    }
+  }
+
+  Result<bool> try_once() {
+    TRY(proc::Attachment attachment, proc::Attachment::stop_all(process_));
+    memory_.set_fallback_tid(attachment.threads().front().tid);
+    auto removed = with_all_stopped(attachment);
+    memory_.set_fallback_tid(0);
+    attachment.release();
+    report_.paused = std::max(report_.paused, attachment.longest_stop());
+    return removed;
+  }
+
+  Result<bool> with_all_stopped(proc::Attachment& attachment) {
+    if (memory_.mm_gone())
+      return Error(ErrorKind::kGone, fmt::format("process {} called exec", process_.pid()));
+    TRY(const std::vector<size_t> foreign, write_text(memory_, patches_, Direction::kRestore));
+    report_.foreign = foreign.size();
+    if (!foreign.empty() && still_jumps(foreign)) return keep_for_foreign();
+    TRY_OK(move_out_of_pads(attachment, footprint_, patches_));
+    TRY(const std::vector<proc::Map> maps, proc::read_maps(process_.pid()));
+    TRY(const proc::ProcStatus status, proc::read_status(process_.pid(), attachment.threads().front().tid));
+    TRY(const std::optional<pid_t> inside,
+        find_inside(attachment, memory_, maps, footprint_, status.caught != 0));
+    if (inside) {
+      obstacle_ = fmt::format("thread {} is still inside a probe", *inside);
+      return false;
+    }
+    TRY_OK(forget_descriptors(attachment, memory_, footprint_));
+    auto unmapped = unmap(attachment, maps);
+    if (unmapped) return true;
+    if (unmapped.error().kind() == ErrorKind::kGone) return unmapped.error();
+    // The text is restored; a thread that cannot be used now (no room on its stack) may be usable later.
+    obstacle_ = unmapped.error().message();
+    return false;
+  }
+
+  Status unmap(proc::Attachment& attachment, const std::vector<proc::Map>& maps) {
+    TRY(proc::StubSite stub, proc::find_stub_site(memory_, maps));
+    TRY(proc::RemoteCaller caller, proc::RemoteCaller::create(attachment, memory_, std::move(stub)));
+    return unmap_footprint(caller, footprint_);
+  }
+
+  // Somebody else changed a site on top of our jump (a debugger's breakpoint, say) and may put the jump back.
+  bool still_jumps(const std::vector<size_t>& foreign) const {
+    for (size_t i : foreign) {
+      const Patch& patch = patches_[i];
+      std::array<uint8_t, abi::kJumpSize> now;
+      if (!memory_.read(patch.addr, now)) continue;  // unmapped
+      if (std::equal(now.begin() + 1, now.end(), patch.jump.begin() + 1)) return true;
+    }
+    return false;
+  }
+
+  Result<bool> keep_for_foreign() {
+    report_.kept = true;
+    report_.kept_reason = "another tool changed a probed instruction and may put blip's jump back";
+    return true;
+  }
+
+  const proc::Process& process_;
+  proc::Memory& memory_;
+  const Footprint& footprint_;
+  std::span<const Patch> patches_;
+  RemovalReport report_;
+  std::string obstacle_;
+};
+
+}  // namespace
+
+Result<RemovalReport> remove_instrumentation(const proc::Process& process, proc::Memory& memory,
+                                             const Footprint& footprint, std::span<const Patch> patches) {
+  return proc::on_tracer_thread([&] { return Remover(process, memory, footprint, patches).run(); });
+}
+
+}  // namespace blip::probe

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "probe/pads.h"
+#include "probe/region.h"
+#include "proc/memory.h"
+#include "proc/process.h"
+
+namespace blip::probe {
+
+struct RemovalReport {
+  std::chrono::nanoseconds paused{0};  // longest stop of a thread
+  size_t foreign = 0;                  // sites that held other bytes than ours and were not touched
+  bool kept = false;                   // a thread is still inside: pads and data stay mapped
+  std::string kept_reason;
+};
+
+// Restores the text, waits for threads to leave the pads, takes all mappings away. `patches` sorted by
+// address. Used by a live trace and for the leftovers of a dead one. kGone when the process ended or called
+// exec: then all is gone.
+Result<RemovalReport> remove_instrumentation(const proc::Process& process, proc::Memory& memory,
+                                             const Footprint& footprint, std::span<const Patch> patches);
+
+}  // namespace blip::probe
