@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+#include "session/classes.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace blip::session {
+namespace {
+
+using testing::ElementsAre;
+
+std::vector<std::string> names(const ctf::EventClass& c) {
+  std::vector<std::string> all;
+  for (const ctf::Field& f : c.fields) all.push_back(f.name);
+  return all;
+}
+
+Options one_request(Mode mode, std::vector<Context> contexts) {
+  Options options;
+  options.mode = mode;
+  options.probes.push_back({*elf::parse_spec("f*"), std::move(contexts)});
+  return options;
+}
+
+std::vector<probe::FunctionTarget> functions(size_t n) {
+  std::vector<probe::FunctionTarget> all;
+  for (size_t i = 0; i < n; ++i) all.push_back({.name = "f" + std::to_string(i)});
+  return all;
+}
+
+ClassTable make(const Options& options, size_t n) {
+  const auto targets = functions(n);
+  std::vector<uint64_t> ips;
+  for (size_t i = 0; i < n; ++i) ips.push_back(0x1000 + i);
+  return make_classes(options, targets, ips);
+}
+
+TEST(Classes, contexts_come_before_registers) {
+  const auto table =
+      make(one_request(Mode::kRecord,
+                       {{ContextKind::kRegister, "rdi"}, {ContextKind::kTid, {}}, {ContextKind::kCpu, {}}}),
+           1);
+  EXPECT_THAT(names(table.classes[0]), ElementsAre("vtid", "cpu", "rdi"));
+  EXPECT_EQ(table.programs[0].fields[2].capture, jit::Capture::kRegister);
+  EXPECT_EQ(table.programs[0].fields[2].reg, 7);
+  EXPECT_EQ(table.programs[0].fields[2].offset, 16);
+  EXPECT_EQ(table.programs[0].record_size, 24u);
+}
+
+TEST(Classes, live_events_carry_the_thread_once) {
+  EXPECT_THAT(names(make(one_request(Mode::kTrace, {{ContextKind::kTid, {}}}), 1).classes[0]),
+              ElementsAre("vtid"));
+}
+
+TEST(Classes, all_registers_are_eighteen_fields) {
+  const auto table = make(one_request(Mode::kRecord, {{ContextKind::kAllRegisters, {}}}), 1);
+  EXPECT_EQ(table.classes[0].fields.size(), 18u);
+  EXPECT_EQ(table.classes[0].record_size, 8u + 18 * 8);
+}
+
+TEST(Classes, each_function_has_its_own_up_to_the_limit) {
+  const auto table = make(one_request(Mode::kRecord, {}), kMaxOwnClasses);
+  EXPECT_EQ(table.classes.size(), kMaxOwnClasses);
+  EXPECT_EQ(table.classes[5].name, "f5");
+  EXPECT_EQ(table.classes[5].id, 6);
+}
+
+TEST(Classes, beyond_the_limit_functions_share_one_that_tells_the_address) {
+  const auto table = make(one_request(Mode::kRecord, {}), kMaxOwnClasses + 1);
+  ASSERT_EQ(table.classes.size(), 1u);
+  EXPECT_EQ(table.classes[0].name, "f*");
+  EXPECT_THAT(names(table.classes[0]), ElementsAre("ip"));
+  EXPECT_EQ(table.programs[3].class_id, table.programs[4].class_id);
+  EXPECT_EQ(table.programs[3].fields[0].value, 0x1003u);
+}
+
+TEST(Classes, counting_needs_no_fields_and_one_class_per_function) {
+  const auto table = make(one_request(Mode::kCount, {{ContextKind::kTid, {}}}), kMaxOwnClasses + 1);
+  EXPECT_EQ(table.classes.size(), kMaxOwnClasses + 1);
+  EXPECT_TRUE(table.programs[0].fields.empty());
+  EXPECT_EQ(table.programs[0].kind, jit::Program::Kind::kCount);
+}
+
+}  // namespace
+}  // namespace blip::session

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+#include "session/consumer.h"
+
+#include <fmt/core.h>
+
+#include <cstring>
+
+namespace blip::session {
+
+namespace {
+
+constexpr int kLastRounds = 4;
+constexpr uint64_t kRoundsPerRefresh = 16;  // of thread names and discarded counts
+
+}  // namespace
+
+Consumer::Consumer(const abi::Geometry& geometry, uint8_t* region,
+                   const std::vector<ctf::EventClass>& classes, pid_t pid, uint64_t start_tsc)
+    : geometry_(geometry), region_(region), classes_(classes), pid_(pid) {
+  record_sizes_.resize(geometry.class_count);
+  layouts_.resize(geometry.class_count);
+  for (const ctf::EventClass& c : classes) {
+    record_sizes_[c.id] = c.record_size;
+    layouts_[c.id].fields_size = ctf::fields_size(c);
+    for (const ctf::Field& f : c.fields)
+      if (f.type == ctf::FieldType::kText16) layouts_[c.id].name_offset = static_cast<int32_t>(f.offset);
+    if (layouts_[c.id].name_offset >= 0 && !names_) names_.emplace(pid_);
+  }
+  if (geometry.ring_size() == 0) return;  // counting: nothing to drain
+  for (uint32_t i = 0; i < geometry.ring_count; ++i)
+    rings_.emplace_back(geometry, region, i, record_sizes_, start_tsc);
+  shared_.emplace(geometry, region, record_sizes_, start_tsc);
+}
+
+Status Consumer::write_to(const ctf::TraceDir& dir, const ctf::Uuid& uuid) {
+  for (uint32_t row = 0; row <= geometry_.ring_count; ++row) {
+    const bool shared = row == geometry_.ring_count;
+    const std::string name = shared ? "shared" : fmt::format("cpu{}", row);
+    TRY(ctf::StreamWriter writer,
+        ctf::StreamWriter::create(dir.dir_fd(), name, uuid, row, shared ? UINT32_MAX : row));
+    writers_.push_back(std::move(writer));
+  }
+  return {};
+}
+
+void Consumer::show_to(EventSink sink) { live_.emplace(std::move(sink), classes_); }
+
+const uint8_t* Consumer::with_thread_name(const Layout& layout, const uint8_t* record, uint32_t size) {
+  scratch_.assign(record, record + size);
+  uint8_t* field = &scratch_[static_cast<size_t>(layout.name_offset)];
+  int32_t tid;
+  std::memcpy(&tid, field, sizeof tid);
+  const ThreadNames::Name& name = names_->of(tid);
+  std::memcpy(field, name.data(), name.size());
+  return scratch_.data();
+}
+
+// Runs for every event of the trace: inlined into the readers' loops.
+[[gnu::always_inline]] inline void Consumer::on_record(ctf::StreamWriter* out, uint64_t tsc,
+                                                       uint16_t class_id, const uint8_t* record,
+                                                       uint32_t size) {
+  const Layout& layout = layouts_[class_id];
+  const uint64_t time_ns = clock_.to_ns(tsc);
+  if (layout.name_offset >= 0) [[unlikely]]
+    record = with_thread_name(layout, record, size);
+  if (out && events_ < max_events_) {
+    out->append(time_ns, class_id, record + abi::kHeaderSize, layout.fields_size);
+    ++events_;
+  }
+  if (live_) live_->add(time_ns, class_id, record, size);
+}
+
+uint64_t Consumer::drain_rings(bool last) {
+  ring::DrainStats round;
+  for (uint32_t i = 0; i < rings_.size(); ++i) {
+    ctf::StreamWriter* out = writer(i);
+    round += rings_[i].drain([&](uint64_t tsc, uint16_t id, const uint8_t* record, uint32_t size) {
+      on_record(out, tsc, id, record, size);
+    });
+  }
+  if (shared_) {
+    ctf::StreamWriter* out = writer(geometry_.ring_count);
+    const auto sink = [&](uint64_t tsc, uint16_t id, const uint8_t* record, uint32_t size) {
+      on_record(out, tsc, id, record, size);
+    };
+    round += last ? shared_->finish(sink) : shared_->drain(sink);
+  }
+  stats_ += round;
+  return round.bytes;
+}
+
+uint64_t Consumer::drain() {
+  const ctf::ClockPair start = clock_.sample();
+  if (++rounds_ % kRoundsPerRefresh == 0) {
+    if (names_) names_->refresh();
+    tell_discarded(start.ns);
+  }
+  const uint64_t bytes = drain_rings(false);
+  if (live_) events_ += live_->show(start.ns, max_events_ - events_);
+  flush(false);
+  return bytes;
+}
+
+void Consumer::finish() {
+  clock_.sample();
+  // Each ring hands out at most one ring's worth per call; bounded, for the target may write on if it could
+  // not be restored.
+  for (int i = 0; i < kLastRounds && drain_rings(false) > 0; ++i) {
+  }
+  drain_rings(true);
+  if (live_) events_ += live_->show(UINT64_MAX, max_events_ - events_);
+  tell_discarded(clock_.sample().ns);
+  flush(true);
+}
+
+void Consumer::tell_discarded(uint64_t now_ns) {
+  const ring::CounterReader counters(geometry_, region_);
+  for (uint32_t row = 0; row < writers_.size(); ++row) {
+    uint64_t discarded = counters.row_totals(row).discarded;
+    if (row == geometry_.ring_count)
+      for (uint64_t n : shared_->discarded()) discarded += n;
+    writers_[row].set_discarded(discarded, now_ns);
+  }
+}
+
+void Consumer::flush(bool all) {
+  for (ctf::StreamWriter& writer : writers_) {
+    auto status = all ? writer.flush_all() : writer.flush_full();
+    if (!status && !output_error_) output_error_ = status.error();
+  }
+}
+
+ConsumerTotals Consumer::totals() const {
+  ConsumerTotals totals{.events = events_, .malformed = stats_.malformed};
+  const ring::CounterTotals counted = ring::CounterReader(geometry_, region_).totals();
+  totals.discarded = counted.discarded + stats_.discarded;
+  totals.skipped = counted.skipped;
+  for (const ctf::StreamWriter& writer : writers_) {
+    totals.events -= writer.lost_events();
+    totals.discarded += writer.lost_events();
+  }
+  return totals;
+}
+
+}  // namespace blip::session

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// What the user asked for, parsed but not yet resolved against a process.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "elf/spec.h"
+
+namespace blip::session {
+
+enum class ContextKind { kRegister, kAllRegisters, kIp, kPid, kTid, kComm, kCpu };
+
+struct Context {
+  ContextKind kind;
+  std::string register_name;  // for kRegister: lower case, "rdi"
+};
+
+struct ProbeRequest {
+  elf::Spec spec;
+  std::vector<Context> contexts;  // in the order given, duplicates removed
+};
+
+enum class Mode { kRecord, kTrace, kCount };
+
+struct Options {
+  Mode mode = Mode::kRecord;
+  pid_t pid = 0;
+  std::vector<ProbeRequest> probes;
+  std::string output_dir;  // empty: the default name
+  std::optional<std::chrono::nanoseconds> duration;
+  std::optional<uint64_t> max_events;
+  uint32_t subbuf_count = 4;
+  uint32_t subbuf_size = 1 << 20;
+  uint32_t max_probes = 20000;
+  bool verbose = false;
+  std::string command_line;
+};
+
+}  // namespace blip::session
