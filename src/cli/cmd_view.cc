@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+#include "cli/commands.h"
+#include "cli/notices.h"
+#include "cli/view.h"
+#include "ctf/trace_dir.h"
+
+namespace blip::cli {
+namespace {
+
+ViewColor view_color(ColorChoice choice) {
+  switch (choice) {
+    case ColorChoice::kAuto:
+      return ViewColor::kAuto;
+    case ColorChoice::kAlways:
+      return ViewColor::kAlways;
+    case ColorChoice::kNever:
+      return ViewColor::kNever;
+  }
+  return ViewColor::kAuto;
+}
+
+Result<int> view(const Command& command) {
+  if (!command.view_dir.empty()) return view_trace(command.view_dir, view_color(command.color));
+  TRY(const std::string dir, ctf::newest_trace("."));
+  if (!command.quiet) say("viewing " + dir);
+  return view_trace(dir, view_color(command.color));
+}
+
+}  // namespace
+
+int cmd_view(const Command& command) {
+  const Result<int> code = view(command);
+  if (code) return *code;
+  say(code.error().message());
+  return kExitFailed;
+}
+
+}  // namespace blip::cli

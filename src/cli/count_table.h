@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// What `blip count` prints at its end.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "session/session.h"
+
+namespace blip::cli {
+
+// The most often hit first; equals keep the order asked for. MODULE is shown when a name occurs in two
+// modules.
+std::string count_table(std::vector<session::ProbeCount> counts);
+
+// One object per line, in the order asked for.
+std::string count_json(const std::vector<session::ProbeCount>& counts);
+
+}  // namespace blip::cli

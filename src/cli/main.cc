@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+#include <unistd.h>
+
+#include <string>
+#include <vector>
+
+#include "cli/commands.h"
+#include "cli/help.h"
+#include "cli/notices.h"
+#include "cli/options.h"
+#include "cli/output.h"
+
+namespace blip::cli {
+namespace {
+
+int print(const std::string& text) { return Output(STDOUT_FILENO).write(text) ? kExitFine : kExitFailed; }
+
+int dispatch(const Command& command) {
+  if (command.version) return print(std::string("blip ") + kVersion + "\n");
+  if (command.help) return print(command.verb == Verb::kNone ? general_help() : verb_help(command.verb));
+  switch (command.verb) {
+    case Verb::kTrace:
+      return cmd_trace(command);
+    case Verb::kRecord:
+      return cmd_record(command);
+    case Verb::kCount:
+      return cmd_count(command);
+    case Verb::kView:
+      return cmd_view(command);
+    case Verb::kNone:
+      break;
+  }
+  return kExitUsage;
+}
+
+}  // namespace
+}  // namespace blip::cli
+
+int main(int argc, char** argv) {
+  using namespace blip::cli;
+  const auto command = parse_command(std::vector<std::string>(argv + (argc > 0), argv + argc));
+  if (command) return dispatch(*command);
+  say(command.error().message());
+  return kExitUsage;
+}

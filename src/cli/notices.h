@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// The lines blip writes to stderr. Scripts parse the armed and the summary line: their words are a contract.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "session/session.h"
+
+namespace blip::cli {
+
+std::string armed_line(const session::Armed& armed);
+std::string summary_line(const session::Summary& summary);
+std::string refusal_line(const session::Refusal& refusal);
+
+// Writes "blip: TEXT\n" to stderr, the text escaped.
+void say(std::string_view text);
+
+}  // namespace blip::cli

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+#include "cli/option_table.h"
+
+#include "base/check.h"
+
+namespace blip::cli {
+namespace {
+
+constexpr unsigned kTrace = verb_bit(Verb::kTrace);
+constexpr unsigned kRecord = verb_bit(Verb::kRecord);
+constexpr unsigned kCount = verb_bit(Verb::kCount);
+constexpr unsigned kView = verb_bit(Verb::kView);
+constexpr unsigned kTracing = kTrace | kRecord | kCount;
+constexpr unsigned kEvents = kTrace | kRecord;
+constexpr unsigned kAll = kTracing | kView;
+
+constexpr VerbFact kVerbs[] = {
+    {Verb::kTrace, "trace", "blip trace [OPTIONS] --function SPEC... -p PID",
+     "print events live, until Ctrl-C or the end",
+     "Prints one line per event: time, time since the event before, thread, function, the fields asked for.\n"
+     "The target is stopped for some milliseconds at the start and at the end; in between nothing is "
+     "attached to it.",
+     "every call of a function, with its first argument\n"
+     "blip trace -p 4711 --function parse_request --context reg:rdi\n"
+     "a whole family of functions for ten seconds, for another program to read\n"
+     "blip trace -p 4711 --function 'parse_*' --duration 10s --json\n"
+     "a function of a library, who called it, and where\n"
+     "blip trace -p 4711 --function libz.so.1:inflate --context comm,ip\n"},
+    {Verb::kRecord, "record", "blip record [OPTIONS] --function SPEC... -p PID [-o DIR]",
+     "write events to a trace",
+     "Writes a CTF trace, which `blip view`, babeltrace2 and Trace Compass read. Events come at memory "
+     "speed; nothing\n"
+     "is printed. The default for DIR is ./blip-COMM-PID-DATE-TIME.",
+     "two families of functions, until Ctrl-C or the end of the process\n"
+     "blip record -p 4711 --function 'parse_*' --function 'libz.so.1:inflate' --context tid\n"
+     "five seconds, into a directory of your choice, and look at it\n"
+     "blip record -p 4711 --function 'handle_*' --duration 5s -o /tmp/handle && blip view /tmp/handle\n"
+     "a context for one probe only: contexts belong to the probe before them\n"
+     "blip record -p 4711 --function parse --context reg:rdi --function emit --context regs\n"
+     "bursts of events: more room in memory for each CPU\n"
+     "blip record -p 4711 --function '*' --num-subbuf 8 --subbuf-size 4M\n"},
+    {Verb::kCount, "count", "blip count [OPTIONS] --function SPEC... -p PID",
+     "count hits, print a table at the end",
+     "Counts in the target's memory and records nothing: the cheapest way to learn which functions run, and "
+     "how often.",
+     "which of these functions run at all?\n"
+     "blip count -p 4711 --function '*' --duration 2s\n"
+     "calls of one function, until Ctrl-C\n"
+     "blip count -p 4711 --function work\n"
+     "for another program to read\n"
+     "blip count -p 4711 --function 'parse_*' --duration 10s --json\n"},
+    {Verb::kView, "view", "blip view [DIR]", "print a recorded trace",
+     "Prints the events of the trace in DIR, merged over all CPUs and sorted by time. Without DIR: the "
+     "newest trace that\n"
+     "`blip record` left in the current directory under its default name.",
+     "the newest trace here\n"
+     "blip view\n"
+     "a certain one, its first events\n"
+     "blip view /tmp/handle | head\n"},
+};
+
+constexpr OptionFact later(std::string_view short_names, std::string_view long_name) {
+  return {OptionId::kLater, OptionGroup::kGeneral, short_names, long_name, "", "", 0};
+}
+
+constexpr OptionFact kOptions[] = {
+    {OptionId::kFunction, OptionGroup::kProbes, "", "function", "SPEC",
+     "entry of every function matching SPEC: NAME, GLOB, MODULE:NAME or MODULE:GLOB, mangled or not. A NAME "
+     "is looked "
+     "for in the executable, then in its libraries; a GLOB in the executable only; '*:GLOB' in all modules. "
+     "Repeatable",
+     kTracing},
+    {OptionId::kContext, OptionGroup::kProbes, "", "context", "TYPE[,TYPE]",
+     "what to store with each event: reg:NAME (reg:rdi), regs, ip, pid, tid, comm, cpu. Belongs to the probe "
+     "before it; "
+     "before the first probe, to all. Repeatable",
+     kTracing},
+    {OptionId::kMaxProbes, OptionGroup::kProbes, "", "max-probes", "N",
+     "how many probes may be armed before blip refuses (20000)", kTracing},
+    {OptionId::kPid, OptionGroup::kTarget, "px", "pid", "PID", "the process to trace", kTracing},
+    {OptionId::kDuration, OptionGroup::kEnd, "", "duration", "TIME",
+     "end after TIME: 10s, 500ms, 2m, 1h; a plain number means seconds", kTracing},
+    {OptionId::kMaxEvents, OptionGroup::kEnd, "", "max-events", "N", "end after N events", kEvents},
+    {OptionId::kOutput, OptionGroup::kOutput, "o", "output", "DIR",
+     "the trace's directory: a new one, or an empty one", kRecord},
+    {OptionId::kJson, OptionGroup::kOutput, "", "json", "", "one JSON object per line", kTrace | kCount},
+    {OptionId::kColor, OptionGroup::kOutput, "", "color", "WHEN",
+     "auto (the default: when printing to a terminal and NO_COLOR is not set), always, never", kAll},
+    {OptionId::kNumSubbuf, OptionGroup::kBuffers, "", "num-subbuf", "N",
+     "sub-buffers per CPU, a power of two, at least 2 (4)", kEvents},
+    {OptionId::kSubbufSize, OptionGroup::kBuffers, "", "subbuf-size", "SIZE",
+     "size of a sub-buffer, a power of two from 4k to 1G, suffixes k M G (1M)", kEvents},
+    {OptionId::kVerbose, OptionGroup::kGeneral, "v", "verbose", "",
+     "list refused probes with the reason, and what else happened", kAll},
+    {OptionId::kQuiet, OptionGroup::kGeneral, "q", "quiet", "", "no notices; errors and warnings stay", kAll},
+    {OptionId::kHelp, OptionGroup::kGeneral, "h", "help", "", "this text", kAll},
+    {OptionId::kVersion, OptionGroup::kGeneral, "V", "version", "", "blip's version", 0},
+    // The rest of the design's command line.
+    later("", "return"),
+    later("", "probe"),
+    later("", "line"),
+    later("", "mark"),
+    later("", "syscall"),
+    later("", "every-instruction"),
+    later("", "args"),
+    later("", "locals"),
+    later("", "capture"),
+    later("", "filter"),
+    later("", "no-inline"),
+    later("n", "name"),
+    later("c", "command"),
+    later("e", ""),
+    later("", "wait"),
+    later("", "no-follow-fork"),
+    later("", "follow-exec"),
+    later("", "allow-trap"),
+    later("", "backend"),
+    later("", "string-max"),
+    later("", "shm-path"),
+};
+
+}  // namespace
+
+std::span<const VerbFact> verb_table() { return kVerbs; }
+std::span<const OptionFact> option_table() { return kOptions; }
+
+std::string_view group_title(OptionGroup group) {
+  switch (group) {
+    case OptionGroup::kProbes:
+      return "Probes";
+    case OptionGroup::kTarget:
+      return "Target";
+    case OptionGroup::kEnd:
+      return "End (also: Ctrl-C, the target's exit)";
+    case OptionGroup::kOutput:
+      return "Output";
+    case OptionGroup::kBuffers:
+      return "Buffers";
+    case OptionGroup::kGeneral:
+      return "General";
+  }
+  return "";
+}
+
+const VerbFact* find_verb(std::string_view name) {
+  for (const VerbFact& fact : kVerbs)
+    if (fact.name == name) return &fact;
+  return nullptr;
+}
+
+const VerbFact& verb_fact(Verb verb) {
+  for (const VerbFact& fact : kVerbs)
+    if (fact.verb == verb) return fact;
+  CHECK(!"a verb without a row in the table");
+  return kVerbs[0];
+}
+
+const OptionFact* find_long_option(std::string_view name) {
+  for (const OptionFact& fact : kOptions)
+    if (!fact.long_name.empty() && fact.long_name == name) return &fact;
+  return nullptr;
+}
+
+const OptionFact* find_short_option(char name) {
+  for (const OptionFact& fact : kOptions)
+    if (fact.short_names.find(name) != std::string_view::npos) return &fact;
+  return nullptr;
+}
+
+}  // namespace blip::cli

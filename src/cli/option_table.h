@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// Every verb and every option, once: parsing, --help and the manual are made from these tables.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace blip::cli {
+
+enum class Verb { kNone, kTrace, kRecord, kCount, kView };
+
+struct VerbFact {
+  Verb verb;
+  std::string_view name;
+  std::string_view synopsis;
+  std::string_view summary;
+  std::string_view explanation;  // paragraphs for `blip VERB --help`
+  std::string_view examples;     // pairs of lines: what for, the command
+};
+
+enum class OptionId {
+  kFunction,
+  kContext,
+  kPid,
+  kOutput,
+  kDuration,
+  kMaxEvents,
+  kNumSubbuf,
+  kSubbufSize,
+  kMaxProbes,
+  kJson,
+  kColor,
+  kVerbose,
+  kQuiet,
+  kHelp,
+  kVersion,
+  kLater,  // in the design, not in this version: refused by name, absent from --help
+};
+
+enum class OptionGroup { kProbes, kTarget, kEnd, kOutput, kBuffers, kGeneral };
+
+// One bit per verb in OptionFact::verbs.
+constexpr unsigned verb_bit(Verb verb) { return 1U << static_cast<unsigned>(verb); }
+
+struct OptionFact {
+  OptionId id;
+  OptionGroup group;
+  std::string_view short_names;  // each letter is a synonym; the first is shown first
+  std::string_view long_name;    // without the dashes; empty: none
+  std::string_view value;        // what --help calls the value; empty: the option takes none
+  std::string_view help;
+  unsigned verbs;
+};
+
+std::span<const VerbFact> verb_table();
+std::span<const OptionFact> option_table();
+std::string_view group_title(OptionGroup group);
+
+const VerbFact* find_verb(std::string_view name);
+const VerbFact& verb_fact(Verb verb);
+const OptionFact* find_long_option(std::string_view name);
+const OptionFact* find_short_option(char name);
+
+}  // namespace blip::cli

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: MIT
+// Written by hand rather than with a library, because the order of options carries meaning: a context belongs
+// to the probe before it.
+#include "cli/options.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <optional>
+
+#include "cli/contexts.h"
+#include "cli/suggest.h"
+#include "cli/values.h"
+
+namespace blip::cli {
+namespace {
+
+constexpr uint32_t kLeastSubbufSize = 4096;
+constexpr uint32_t kMostSubbufSize = 1U << 30;
+constexpr uint32_t kLeastSubbufs = 2;
+constexpr uint32_t kMostSubbufs = 1U << 16;
+
+Error usage(std::string message) { return Error(ErrorKind::kUsage, std::move(message)); }
+
+std::string quoted_for_shell(const std::string& word) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%^";
+  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
+  std::string out = "'";
+  for (char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+std::string command_line_of(const std::vector<std::string>& args) {
+  std::string line = "blip";
+  for (const std::string& arg : args) line += " " + quoted_for_shell(arg);
+  return line;
+}
+
+std::string with_dashes(const OptionFact& fact) {
+  return fact.long_name.empty() ? fmt::format("-{}", fact.short_names[0])
+                                : fmt::format("--{}", fact.long_name);
+}
+
+std::string verbs_of(const OptionFact& fact) {
+  std::string names;
+  for (const VerbFact& verb : verb_table())
+    if (fact.verbs & verb_bit(verb.verb)) names += fmt::format("{}{}", names.empty() ? "" : ", ", verb.name);
+  return names;
+}
+
+class Parser {
+ public:
+  explicit Parser(const std::vector<std::string>& args) : args_(args) {}
+  Result<Command> parse();
+
+ private:
+  Result<Command> parse_without_verb(const std::string& word);
+  Status parse_word(const std::string& word);
+  Status parse_long(std::string_view word);
+  Status parse_short_bundle(std::string_view letters);
+  Status parse_operand(const std::string& word);
+  Result<std::string> value_of(const OptionFact& fact, std::optional<std::string_view> attached);
+  Status check_available(const OptionFact& fact, std::string_view shown) const;
+  Status apply(const OptionFact& fact, const std::string& value);
+  Status apply_function(const std::string& text);
+  Status apply_context(const std::string& text);
+  Status apply_pid(const std::string& text);
+  Status apply_color(const std::string& text);
+  Status finish();
+  Error unknown_option(std::string_view shown) const;
+  std::string help_hint() const { return fmt::format("blip {} --help", verb_->name); }
+
+  const std::vector<std::string>& args_;
+  size_t next_ = 0;
+  bool only_operands_ = false;
+  const VerbFact* verb_ = nullptr;
+  Command command_;
+  std::vector<session::Context> for_all_;
+};
+
+Result<Command> Parser::parse() {
+  if (args_.empty())
+    return usage("say what to do: trace, record, count or view (blip --help shows examples)");
+  const std::string& first = args_[next_++];
+  verb_ = find_verb(first);
+  if (!verb_) return parse_without_verb(first);
+  command_.verb = verb_->verb;
+  while (next_ < args_.size() && !command_.help) {
+    const std::string& word = args_[next_++];
+    TRY_OK(parse_word(word));
+  }
+  if (!command_.help) TRY_OK(finish());
+  return std::move(command_);
+}
+
+Result<Command> Parser::parse_without_verb(const std::string& word) {
+  if (word == "--help" || word == "-h") {
+    command_.help = true;
+    return std::move(command_);
+  }
+  if (word == "--version" || word == "-V") {
+    command_.version = true;
+    return std::move(command_);
+  }
+  if (word.starts_with("-"))
+    return usage(fmt::format("'{}': say first what to do, as in blip trace {}", word, word));
+  std::vector<std::string_view> names;
+  for (const VerbFact& fact : verb_table()) names.push_back(fact.name);
+  const std::string_view meant = nearest(word, names);
+  if (!meant.empty())
+    return usage(fmt::format("unknown verb '{}': did you mean {}? (blip --help)", word, meant));
+  return usage(
+      fmt::format("unknown verb '{}': use {} (blip --help shows examples)", word, fmt::join(names, ", ")));
+}
+
+Status Parser::parse_word(const std::string& word) {
+  if (only_operands_ || word.size() < 2 || word[0] != '-') return parse_operand(word);
+  if (word == "--") {
+    if (verb_->verb != Verb::kView)
+      return usage(
+          "-- CMD is not available in this version: start the program and give its process with -p PID");
+    only_operands_ = true;
+    return {};
+  }
+  if (word.starts_with("--")) return parse_long(std::string_view(word).substr(2));
+  return parse_short_bundle(std::string_view(word).substr(1));
+}
+
+Status Parser::parse_long(std::string_view word) {
+  const size_t equals = word.find('=');
+  const std::string_view name = word.substr(0, equals);
+  const OptionFact* fact = find_long_option(name);
+  const std::string shown = fmt::format("--{}", name);
+  if (!fact) return unknown_option(shown);
+  TRY_OK(check_available(*fact, shown));
+  std::optional<std::string_view> attached;
+  if (equals != std::string_view::npos) attached = word.substr(equals + 1);
+  if (attached && fact->value.empty()) return usage(fmt::format("{} takes no value", shown));
+  TRY(const std::string value, value_of(*fact, attached));
+  return apply(*fact, value);
+}
+
+// -v, -qv, -p4711, -vp 4711.
+Status Parser::parse_short_bundle(std::string_view letters) {
+  while (!letters.empty()) {
+    const char letter = letters[0];
+    letters.remove_prefix(1);
+    const OptionFact* fact = find_short_option(letter);
+    const std::string shown = fmt::format("-{}", letter);
+    if (!fact) return unknown_option(shown);
+    TRY_OK(check_available(*fact, shown));
+    std::optional<std::string_view> attached;
+    if (!fact->value.empty() && !letters.empty()) attached = std::exchange(letters, {});
+    TRY(const std::string value, value_of(*fact, attached));
+    TRY_OK(apply(*fact, value));
+  }
+  return {};
+}
+
+Status Parser::parse_operand(const std::string& word) {
+  if (verb_->verb != Verb::kView)
+    return usage(
+        fmt::format("unexpected '{}': probes are given as --function {}, the process as -p PID", word, word));
+  if (!command_.view_dir.empty())
+    return usage(fmt::format("unexpected '{}': blip view takes one directory", word));
+  if (word.empty()) return usage("the directory's name is empty");
+  command_.view_dir = word;
+  return {};
+}
+
+Result<std::string> Parser::value_of(const OptionFact& fact, std::optional<std::string_view> attached) {
+  if (fact.value.empty()) return std::string();
+  if (attached) return std::string(*attached);
+  if (next_ < args_.size()) return args_[next_++];
+  return usage(fmt::format("{} needs a value: {} {} ({})", with_dashes(fact), with_dashes(fact), fact.value,
+                           help_hint()));
+}
+
+Status Parser::check_available(const OptionFact& fact, std::string_view shown) const {
+  if (fact.id == OptionId::kLater) return usage(fmt::format("{} is not available in this version", shown));
+  if (fact.verbs & verb_bit(verb_->verb)) return {};
+  const std::string others = verbs_of(fact);
+  if (others.empty()) return unknown_option(shown);
+  return usage(fmt::format("{} is not an option of blip {}, only of {}", shown, verb_->name, others));
+}
+
+Error Parser::unknown_option(std::string_view shown) const {
+  std::vector<std::string_view> names;
+  for (const OptionFact& fact : option_table())
+    if (fact.verbs & verb_bit(verb_->verb)) names.push_back(fact.long_name);
+  const bool is_long = shown.starts_with("--");
+  const std::string_view meant = is_long ? nearest(shown.substr(2), names) : std::string_view();
+  if (meant.empty()) return usage(fmt::format("unknown option {}: {} lists the options", shown, help_hint()));
+  return usage(fmt::format("unknown option {}: did you mean --{}? ({})", shown, meant, help_hint()));
+}
+
+// parse_X(...) into `where`, an error with the option's name in front.
+template <typename T, typename Where>
+Status assign(const OptionFact& fact, Result<T> parsed, Where& where) {
+  if (!parsed) return parsed.error().with_context(with_dashes(fact));
+  where = static_cast<T>(*std::move(parsed));
+  return {};
+}
+
+Status Parser::apply(const OptionFact& fact, const std::string& value) {
+  session::Options& options = command_.session;
+  constexpr uint64_t kNoLimit = std::numeric_limits<uint64_t>::max();
+  switch (fact.id) {
+    case OptionId::kFunction:
+      return apply_function(value);
+    case OptionId::kContext:
+      return apply_context(value);
+    case OptionId::kPid:
+      return apply_pid(value);
+    case OptionId::kColor:
+      return apply_color(value);
+    case OptionId::kDuration:
+      return assign(fact, parse_duration(value), options.duration);
+    case OptionId::kMaxEvents:
+      return assign(fact, parse_number(value, 1, kNoLimit), options.max_events);
+    case OptionId::kNumSubbuf:
+      return assign(fact, parse_power_of_two(value, kLeastSubbufs, kMostSubbufs), options.subbuf_count);
+    case OptionId::kSubbufSize:
+      return assign(fact, parse_power_of_two(value, kLeastSubbufSize, kMostSubbufSize), options.subbuf_size);
+    case OptionId::kMaxProbes: {
+      uint64_t limit = 0;
+      TRY_OK(assign(fact, parse_number(value, 1, std::numeric_limits<uint32_t>::max()), limit));
+      options.max_probes = static_cast<uint32_t>(limit);
+      return {};
+    }
+    case OptionId::kOutput:
+      if (value.empty()) return usage("-o: the directory's name is empty");
+      options.output_dir = value;
+      return {};
+    case OptionId::kJson:
+      command_.json = true;
+      return {};
+    case OptionId::kVerbose:
+      options.verbose = true;
+      return {};
+    case OptionId::kQuiet:
+      command_.quiet = true;
+      return {};
+    case OptionId::kHelp:
+      command_.help = true;
+      return {};
+    case OptionId::kVersion:
+      command_.version = true;
+      return {};
+    case OptionId::kLater:
+      break;
+  }
+  return usage(fmt::format("{} is not available in this version", with_dashes(fact)));
+}
+
+Status Parser::apply_function(const std::string& text) {
+  auto spec = elf::parse_spec(text);
+  if (!spec) return usage(fmt::format("--function '{}': {}", text, spec.error().message()));
+  if (spec->kind == elf::SpecKind::kSymbolOffset && spec->offset == 0) spec->kind = elf::SpecKind::kName;
+  if (spec->kind == elf::SpecKind::kSymbolOffset)
+    return usage(fmt::format(
+        "--function '{}': --function takes names; offsets come with --probe (not available in this version)",
+        text));
+  command_.session.probes.push_back({*std::move(spec), {}});
+  return {};
+}
+
+Status Parser::apply_context(const std::string& text) {
+  auto contexts = parse_contexts(text);
+  if (!contexts) return contexts.error().with_context("--context");
+  auto& where = command_.session.probes.empty() ? for_all_ : command_.session.probes.back().contexts;
+  where = merge_contexts(where, *contexts);
+  return {};
+}
+
+Status Parser::apply_pid(const std::string& text) {
+  if (command_.session.pid != 0)
+    return usage(fmt::format("-p {}: only one process can be traced in this version", text));
+  auto pid = parse_number(text, 1, std::numeric_limits<pid_t>::max());
+  if (!pid) return pid.error().with_context("-p");
+  command_.session.pid = static_cast<pid_t>(*pid);
+  return {};
+}
+
+Status Parser::apply_color(const std::string& text) {
+  if (text == "auto") {
+    command_.color = ColorChoice::kAuto;
+  } else if (text == "always") {
+    command_.color = ColorChoice::kAlways;
+  } else if (text == "never") {
+    command_.color = ColorChoice::kNever;
+  } else {
+    return usage(fmt::format("--color: '{}' is not auto, always or never", text));
+  }
+  return {};
+}
+
+Status Parser::finish() {
+  if (verb_->verb == Verb::kView) return {};
+  session::Options& options = command_.session;
+  if (options.probes.empty())
+    return usage(fmt::format("no probe given: say what to probe, as in --function main ({})", help_hint()));
+  if (options.pid == 0)
+    return usage(fmt::format("no target given: name the process with -p PID ({})", help_hint()));
+  for (session::ProbeRequest& probe : options.probes)
+    probe.contexts = merge_contexts(for_all_, probe.contexts);
+  options.mode = verb_->verb == Verb::kTrace    ? session::Mode::kTrace
+                 : verb_->verb == Verb::kRecord ? session::Mode::kRecord
+                                                : session::Mode::kCount;
+  options.command_line = command_line_of(args_);
+  return {};
+}
+
+}  // namespace
+
+Result<Command> parse_command(const std::vector<std::string>& args) { return Parser(args).parse(); }
+
+}  // namespace blip::cli

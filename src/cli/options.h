@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// The command line, parsed. Nothing is looked up in a process here: the same words always give the same
+// Command.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/option_table.h"
+#include "session/options.h"
+
+namespace blip::cli {
+
+enum class ColorChoice { kAuto, kAlways, kNever };
+
+struct Command {
+  Verb verb = Verb::kNone;  // kNone only with help or version
+  bool help = false;
+  bool version = false;
+  bool quiet = false;
+  bool json = false;
+  ColorChoice color = ColorChoice::kAuto;
+  std::string view_dir;      // view: empty means the newest
+  session::Options session;  // trace, record, count
+};
+
+// `args` without the program's name. The order of options matters: a context belongs to the probe before it,
+// or to all probes when it comes before the first. Every error is a kUsage whose message is one line that
+// says what to do.
+Result<Command> parse_command(const std::vector<std::string>& args);
+
+}  // namespace blip::cli

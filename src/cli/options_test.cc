@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: MIT
+#include "cli/options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "cli/contexts.h"
+#include "cli/help.h"
+#include "cli/suggest.h"
+
+namespace blip::cli {
+namespace {
+
+using session::ContextKind;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::vector<std::string> words(const std::string& line) {
+  std::istringstream in(line);
+  return {std::istream_iterator<std::string>(in), {}};
+}
+
+Command parse(const std::string& line) {
+  auto command = parse_command(words(line));
+  EXPECT_TRUE(command) << line << ": " << (command ? "" : command.error().message());
+  return command ? *command : Command();
+}
+
+std::vector<std::string> names(const std::vector<session::Context>& contexts) {
+  std::vector<std::string> out;
+  for (const auto& c : contexts)
+    out.push_back(c.kind == ContextKind::kRegister ? c.register_name : "#" + std::to_string(int(c.kind)));
+  return out;
+}
+
+TEST(Options, defaults) {
+  const Command c = parse("record --function work -p 4711");
+  EXPECT_EQ(c.verb, Verb::kRecord);
+  EXPECT_EQ(c.session.mode, session::Mode::kRecord);
+  EXPECT_EQ(c.session.pid, 4711);
+  ASSERT_EQ(c.session.probes.size(), 1U);
+  EXPECT_EQ(c.session.probes[0].spec.name, "work");
+  EXPECT_TRUE(c.session.probes[0].contexts.empty());
+  EXPECT_EQ(c.session.output_dir, "");
+  EXPECT_FALSE(c.session.duration || c.session.max_events || c.session.verbose || c.quiet || c.json);
+  EXPECT_EQ(c.session.subbuf_count, 4U);
+  EXPECT_EQ(c.session.subbuf_size, 1U << 20);
+  EXPECT_EQ(c.session.max_probes, 20000U);
+  EXPECT_EQ(c.color, ColorChoice::kAuto);
+}
+
+TEST(Options, everything_at_once) {
+  const Command c = parse(
+      "record --function=a --function lib:b -o DIR --duration 500ms --max-events 9 --num-subbuf 8 "
+      "--subbuf-size 64k --max-probes 30000 --color=never -v --pid=1");
+  EXPECT_EQ(c.session.probes.size(), 2U);
+  EXPECT_EQ(c.session.probes[1].spec.module, "lib");
+  EXPECT_EQ(c.session.output_dir, "DIR");
+  EXPECT_EQ(c.session.duration, std::chrono::milliseconds(500));
+  EXPECT_EQ(c.session.max_events, 9U);
+  EXPECT_EQ(c.session.subbuf_count, 8U);
+  EXPECT_EQ(c.session.subbuf_size, 65536U);
+  EXPECT_EQ(c.session.max_probes, 30000U);
+  EXPECT_EQ(c.color, ColorChoice::kNever);
+  EXPECT_TRUE(c.session.verbose);
+  EXPECT_EQ(c.session.pid, 1);
+}
+
+TEST(Options, every_spelling_of_the_pid) {
+  for (const char* line : {"-p 12", "-p12", "-x 12", "-x12", "--pid 12", "--pid=12", "-vp12", "-qp 12"})
+    EXPECT_EQ(parse(std::string("count --function f ") + line).session.pid, 12) << line;
+}
+
+TEST(Options, modes) {
+  EXPECT_EQ(parse("trace --function f -p 1 --json").session.mode, session::Mode::kTrace);
+  EXPECT_EQ(parse("count --function f -p 1 --json").session.mode, session::Mode::kCount);
+  EXPECT_TRUE(parse("trace --function f -p 1 --json").json);
+}
+
+TEST(Options, a_context_belongs_to_the_probe_before_it) {
+  const Command c =
+      parse("trace --function a --context reg:rdi --function b --context reg:rsi,reg:rdx --function c -p 1");
+  EXPECT_THAT(names(c.session.probes[0].contexts), ElementsAre("rdi"));
+  EXPECT_THAT(names(c.session.probes[1].contexts), ElementsAre("rsi", "rdx"));
+  EXPECT_TRUE(c.session.probes[2].contexts.empty());
+}
+
+TEST(Options, a_context_before_the_first_probe_belongs_to_all) {
+  const Command c = parse("trace --context reg:rdi -p 1 --function a --function b --context reg:rsi,reg:rdi");
+  EXPECT_THAT(names(c.session.probes[0].contexts), ElementsAre("rdi"));
+  EXPECT_THAT(names(c.session.probes[1].contexts), ElementsAre("rdi", "rsi"));
+}
+
+TEST(Options, the_pid_between_probes_does_not_matter) {
+  const Command c = parse("trace --function a -p 1 --context reg:RDI");
+  EXPECT_THAT(names(c.session.probes[0].contexts), ElementsAre("rdi"));
+}
+
+TEST(Options, command_line_is_kept_and_quoted) {
+  const auto c = parse_command({"record", "--function", "a*", "-p", "1", "-o", "it's here"});
+  ASSERT_TRUE(c);
+  EXPECT_EQ(c->session.command_line, R"(blip record --function 'a*' -p 1 -o 'it'\''s here')");
+}
+
+TEST(Options, view) {
+  EXPECT_EQ(parse("view").view_dir, "");
+  EXPECT_EQ(parse("view DIR --color always").view_dir, "DIR");
+  EXPECT_EQ(parse("view -- -odd").view_dir, "-odd");
+}
+
+TEST(Options, help_and_version) {
+  EXPECT_TRUE(parse("--help").help);
+  EXPECT_TRUE(parse("-h").help);
+  EXPECT_TRUE(parse("--version").version);
+  EXPECT_TRUE(parse("-V").version);
+  EXPECT_TRUE(parse("trace --help").help);
+  EXPECT_TRUE(parse("record --function f -h").help);
+}
+
+TEST(Options, wrong_usage_says_what_to_do) {
+  const struct {
+    const char *line, *message;
+  } kCases[] = {
+      {"", "say what to do"},
+      {"list -p 1", "unknown verb 'list': use trace, record, count, view"},
+      {"clean -p 1", "unknown verb 'clean'"},
+      {"recrod", "unknown verb 'recrod': did you mean record?"},
+      {"-p 1", "say first what to do"},
+      {"trace -p 1", "no probe given"},
+      {"trace -p 1 --context tid", "no probe given"},
+      {"trace --function f", "no target given: name the process with -p PID"},
+      {"trace --function f -p", "--pid needs a value"},
+      {"trace --function f -p x", "-p: 'x' is not a number"},
+      {"trace --function f -p 0", "-p: 0 is too small"},
+      {"trace --function f -p 4294967297", "too large"},
+      {"trace --function f -p 1 -p 2", "-p 2: only one process"},
+      {"trace --function f -p 1 -x 1", "only one process"},
+      {"trace --functon f -p 1", "unknown option --functon: did you mean --function?"},
+      {"trace --frobnicate -p 1", "unknown option --frobnicate: blip trace --help lists the options"},
+      {"trace -Z", "unknown option -Z"},
+      {"trace --version", "unknown option --version"},
+      {"trace work -p 1", "unexpected 'work': probes are given as --function work"},
+      {"trace --json=yes", "--json takes no value"},
+      {"trace --function f -p 1 -o DIR", "-o is not an option of blip trace, only of record"},
+      {"record --function f -p 1 --json", "--json is not an option of blip record, only of trace, count"},
+      {"trace --return f -p 1", "--return is not available in this version"},
+      {"trace --probe f+4 -p 1", "--probe is not available in this version"},
+      {"trace --line a.c:4 -p 1", "--line is not available in this version"},
+      {"trace --mark=a:b -p 1", "--mark is not available in this version"},
+      {"trace --function f -n name", "-n is not available in this version"},
+      {"trace --function f -c cmd", "-c is not available in this version"},
+      {"trace --function f -- cmd", "-- CMD is not available in this version"},
+      {"trace --function f+4 -p 1", "--function takes names; offsets come with --probe"},
+      {"trace --function f --context reg:rzx -p 1", "--context: unknown register 'rzx': use one of rax rbx"},
+      {"trace --function f --context foo -p 1",
+       "--context: unknown context 'foo': use regs, reg:NAME, ip, pid"},
+      {"trace --function f --context tid, -p 1", "unknown context ''"},
+      {"trace --function f --context backtrace -p 1", "backtrace is not available in this version"},
+      {"trace --function f --duration soon -p 1", "--duration: 'soon' is not a time"},
+      {"trace --function f --max-events 0 -p 1", "--max-events: 0 is too small"},
+      {"record --function f --num-subbuf 1 -p 1", "--num-subbuf: 1 is too small: at least 2"},
+      {"record --function f --num-subbuf 6 -p 1", "--num-subbuf: 6 is not a power of two"},
+      {"record --function f --subbuf-size 1k -p 1", "--subbuf-size: 1k is too small: at least 4k"},
+      {"record --function f --subbuf-size 5000 -p 1", "not a power of two: 4k or 8k would be"},
+      {"record --function f --subbuf-size 2G -p 1", "at most 1G"},
+      {"record --function f --max-probes 0 -p 1", "--max-probes: 0 is too small"},
+      {"trace --color=red", "'red' is not auto, always or never"},
+      {"view a b", "blip view takes one directory"},
+      {"view -p 1", "-p is not an option of blip view"},
+  };
+  for (const auto& c : kCases) {
+    const auto command = parse_command(words(c.line));
+    ASSERT_FALSE(command) << c.line;
+    EXPECT_EQ(command.error().kind(), ErrorKind::kUsage) << c.line;
+    EXPECT_THAT(command.error().message(), HasSubstr(c.message)) << c.line;
+    EXPECT_EQ(command.error().message().find('\n'), std::string::npos) << c.line;
+  }
+}
+
+TEST(Options, empty_words_are_refused) {
+  EXPECT_FALSE(parse_command({"trace", "--function", "", "-p", "1"}));
+  EXPECT_FALSE(parse_command({"record", "--function", "f", "-p", "1", "-o", ""}));
+  EXPECT_FALSE(parse_command({"view", ""}));
+  EXPECT_FALSE(parse_command({""}));
+}
+
+TEST(Contexts, both_spellings_of_each) {
+  const auto contexts = parse_contexts("pid,vpid,tid,vtid,comm,procname,cpu,ip,regs");
+  ASSERT_TRUE(contexts);
+  std::vector<ContextKind> kinds;
+  for (const auto& c : *contexts) kinds.push_back(c.kind);
+  EXPECT_THAT(kinds, ElementsAre(ContextKind::kPid, ContextKind::kPid, ContextKind::kTid, ContextKind::kTid,
+                                 ContextKind::kComm, ContextKind::kComm, ContextKind::kCpu, ContextKind::kIp,
+                                 ContextKind::kAllRegisters));
+  EXPECT_EQ(merge_contexts(*contexts, *contexts).size(), 6U);
+}
+
+TEST(Contexts, every_register) {
+  for (const char* name : {"rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10", "r11",
+                           "r12", "r13", "r14", "r15", "rip", "rflags"})
+    EXPECT_TRUE(parse_contexts(std::string("reg:") + name)) << name;
+  for (const char* name : {"", "eax", "r16", "xmm0", "rdi "})
+    EXPECT_FALSE(parse_contexts(std::string("reg:") + name)) << name;
+}
+
+TEST(Contexts, regs_holds_every_single_register) {
+  const auto one = parse_contexts("reg:rdi,tid"), all = parse_contexts("regs,reg:rax");
+  EXPECT_EQ(merge_contexts(*one, *all).size(), 2U);
+}
+
+TEST(Help, shows_what_exists_and_nothing_else) {
+  const std::string general = general_help();
+  for (const VerbFact& fact : verb_table()) EXPECT_THAT(general, HasSubstr(std::string(fact.synopsis)));
+  EXPECT_THAT(general, testing::Not(HasSubstr("blip list")));
+  EXPECT_THAT(general, testing::Not(HasSubstr("--return")));
+  for (const VerbFact& verb : verb_table()) {
+    const std::string help = verb_help(verb.verb);
+    for (const OptionFact& fact : option_table()) {
+      const bool shown = help.find("--" + std::string(fact.long_name)) != std::string::npos;
+      const bool hidden = fact.id == OptionId::kLater && !fact.long_name.empty();
+      EXPECT_TRUE(shown || !(fact.verbs & verb_bit(verb.verb))) << verb.name << " " << fact.long_name;
+      EXPECT_FALSE(shown && hidden) << verb.name << " " << fact.long_name;
+    }
+    std::istringstream lines(help);
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 120U) << line;
+  }
+}
+
+// What --help tells people to type must work.
+TEST(Help, every_example_parses) {
+  for (const VerbFact& verb : verb_table()) {
+    std::istringstream lines{std::string(verb.examples)};
+    for (std::string what, line; std::getline(lines, what) && std::getline(lines, line);) {
+      std::string plain;
+      for (char c : line.substr(0, line.find_first_of("|&")))
+        if (c != '\'') plain += c;
+      auto args = words(plain);
+      ASSERT_EQ(args.at(0), "blip");
+      args.erase(args.begin());
+      EXPECT_TRUE(parse_command(args)) << line;
+    }
+  }
+}
+
+TEST(Suggest, near_words_only) {
+  EXPECT_EQ(nearest("durations", {"function", "duration"}), "duration");
+  EXPECT_EQ(nearest("xyz", {"function", "duration"}), "");
+  EXPECT_EQ(nearest("", {"function"}), "");
+}
+
+}  // namespace
+}  // namespace blip::cli

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// Live events as text or JSON, one line each:
+//
+//   [14:03:07.123456789] (+0.000001204) 4711 parse_request: { rdi = 0x7ffd10, procname = "server" }
+//   {"time":1700000000123456789,"name":"parse_request","tid":4711,"rdi":140724603453440,"procname":"server"}
+#pragma once
+
+#include <cstdint>
+#include <ctime>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/output.h"
+#include "session/session.h"
+
+namespace blip::cli {
+
+struct PrintStyle {
+  bool json = false;
+  bool color = false;
+  int64_t realtime_offset = 0;  // CLOCK_REALTIME - CLOCK_MONOTONIC, ns
+};
+
+// CLOCK_REALTIME - CLOCK_MONOTONIC now, in ns.
+int64_t measure_realtime_offset();
+
+// Collects lines and writes them in batches: when 64 KiB are full, and when flush() is called (after each
+// round of the session, so that a line shows within 100 ms). Used by one thread.
+class Printer {
+ public:
+  Printer(Output& output, const PrintStyle& style);
+  ~Printer();
+
+  void event(const session::EventView& view);
+  // False once nobody reads the output.
+  bool flush();
+
+ private:
+  struct ClassFormat;  // what is the same in every line of a class, rendered once
+
+  const ClassFormat& format_of(const ctf::EventClass& event_class);
+  void text_line(const session::EventView& view, const ClassFormat& format);
+  void json_line(const session::EventView& view, const ClassFormat& format);
+  void append_clock(int64_t realtime_ns);
+  void append_delta(uint64_t time_ns);
+
+  Output& output_;
+  PrintStyle style_;
+  std::string buffer_;
+  std::vector<std::unique_ptr<ClassFormat>> formats_;  // by class id
+  int64_t cached_second_ = -1;
+  char cached_clock_[8] = {};  // HH:MM:SS of cached_second_
+  bool have_last_ = false;
+  uint64_t last_time_ns_ = 0;
+};
+
+}  // namespace blip::cli

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+#include "cli/signals.h"
+
+#include <gtest/gtest.h>
+
+namespace blip::cli {
+namespace {
+
+int g_stops = 0;
+void count_stop() { ++g_stops; }
+
+TEST(StopSignals, each_calls_stop_and_the_old_handling_comes_back) {
+  g_stops = 0;
+  signal(SIGINT, SIG_DFL);
+  {
+    StopSignals signals(&count_stop);
+    EXPECT_FALSE(StopSignals::requested());
+    for (int number : {SIGINT, SIGTERM, SIGHUP, SIGINT}) raise(number);
+    EXPECT_EQ(g_stops, 4);
+    EXPECT_TRUE(StopSignals::requested());
+    raise(SIGPIPE);
+  }
+  struct sigaction now;
+  sigaction(SIGINT, nullptr, &now);
+  EXPECT_EQ(now.sa_handler, SIG_DFL);
+}
+
+TEST(StopSignals, nohup_is_respected) {
+  g_stops = 0;
+  signal(SIGHUP, SIG_IGN);
+  {
+    StopSignals signals(&count_stop);
+    raise(SIGHUP);
+  }
+  EXPECT_EQ(g_stops, 0);
+  signal(SIGHUP, SIG_DFL);
+}
+
+}  // namespace
+}  // namespace blip::cli

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#include "cli/tracing.h"
+
+#include <fmt/format.h>
+
+#include "cli/commands.h"
+#include "cli/notices.h"
+#include "cli/signals.h"
+
+namespace blip::cli {
+namespace {
+
+using session::Armed;
+using session::End;
+using session::Session;
+using session::Summary;
+
+std::string_view why(End end) {
+  switch (end) {
+    case End::kStopped:
+      return "stopped";
+    case End::kDuration:
+      return "the duration is over";
+    case End::kMaxEvents:
+      return "the number of events is reached";
+    case End::kTargetExit:
+      return "the target exited";
+    case End::kTargetExec:
+      return "the target called exec";
+    case End::kOutputFailed:
+      return "the output failed";
+  }
+  return "";
+}
+
+void tell_armed(const Command& command, const Armed& armed) {
+  if (command.quiet) return;
+  say(armed_line(armed));
+  if (!command.session.verbose) return;
+  for (const session::Refusal& refusal : armed.refused) say(refusal_line(refusal));
+  for (const std::string& note : armed.notes) say(note);
+}
+
+void tell_end(const Command& command, const Summary& summary) {
+  for (const std::string& warning : summary.warnings) say("warning: " + warning);
+  if (command.quiet) return;
+  if (command.session.verbose)
+    say(fmt::format("end: {}; detached in {:.1f} ms (target paused {:.2f} ms), {:.3f} s of CPU used to drain",
+                    why(summary.end), summary.detach_ms, summary.detach_paused_ms, summary.consumer_cpu_s));
+  if (summary.discarded != 0)
+    say("events were discarded because the buffers were full: try a larger --subbuf-size or fewer probes");
+  say(summary_line(summary));
+}
+
+int exit_code(const Error& error) { return error.kind() == ErrorKind::kUsage ? kExitUsage : kExitFailed; }
+
+}  // namespace
+
+int run_tracing(const Command& command, const TracingHooks& hooks) {
+  StopSignals signals(&Session::request_stop);
+  auto started = Session::start(command.session);
+  if (!started) {
+    say(started.error().message());
+    return exit_code(started.error());
+  }
+  Session& session = **started;
+  tell_armed(command, session.armed());
+  if (session.armed().probes == 0) {
+    say("nothing was armed: every function that matches was refused (-v lists why)");
+    return kExitFailed;
+  }
+  const Summary summary = session.run(hooks.sink, hooks.end_of_round);
+  const bool printed = !hooks.at_end || hooks.at_end(summary);
+  tell_end(command, summary);
+  return printed && !summary.failed ? kExitFine : kExitFailed;
+}
+
+}  // namespace blip::cli

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// What trace, record and count have in common: start a session, tell what was armed, run it, tell how it
+// ended.
+#pragma once
+
+#include <functional>
+
+#include "cli/options.h"
+#include "session/session.h"
+
+namespace blip::cli {
+
+struct TracingHooks {
+  session::EventSink sink;                              // may be empty
+  std::function<void()> end_of_round;                   // after each drain; may be empty
+  std::function<bool(const session::Summary&)> at_end;  // before the closing line; false: output failed
+};
+
+// Returns the exit code. Signals and a closed stdout lead to a normal end.
+int run_tracing(const Command& command, const TracingHooks& hooks);
+
+}  // namespace blip::cli

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+
+namespace blip::cli {
+
+enum class ViewColor { kAuto, kAlways, kNever };
+
+// Prints the trace in `dir` to stdout as `babeltrace2 DIR` does (libbabeltrace2 does the work; what was
+// discarded is told on stderr), and returns the exit code. Ctrl-C is a normal end. A reader that closes the
+// pipe ends the program by SIGPIPE, quietly. Fails if `dir` does not exist, holds no trace, or holds a
+// damaged one.
+Result<int> view_trace(const std::string& dir, ViewColor color = ViewColor::kAuto);
+
+}  // namespace blip::cli
