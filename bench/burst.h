@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// The driver every measured program shares, so that their loops and clocks are the same. The program offers
+// variants; commands come as lines on stdin, answers go to stdout, end of input ends it:
+//
+//   run VARIANT BURSTS CALLS PAUSE_US THREADS   -> "ns NS..."   CPU time per call of each burst, mean over
+//   the threads rate VARIANT CALLS_PER_S MS                 -> "rate CALLS WALL_NS"   one thread, evenly
+//   spread over milliseconds
+//
+// Between bursts it sleeps, so that a consumer can drain: rings never fill, and what is timed is recording,
+// not discarding. CPU time, not elapsed time: other load on the machine does not count.
+#pragma once
+
+typedef void burst_loop(long calls);
+
+struct burst_variant {
+  const char* name;
+  burst_loop* loop;
+};
+
+int burst_main(const struct burst_variant* variants);  // ends with a variant whose name is null
+
+// Defines a loop that calls `function` and cannot be optimised around it.
+#define BURST_LOOP(loop_name, function)                \
+  static void loop_name(long calls) {                  \
+    for (long i = 0; i < calls; i++) {                 \
+      int result = function((int)i, "burst");          \
+      __asm__ volatile("" : : "r"(result) : "memory"); \
+    }                                                  \
+  }

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+// The program blip is measured on, and, untraced, what every cost is counted from.
+#include <stddef.h>
+
+#include "burst.h"
+#include "work.h"
+
+BURST_LOOP(loop_work, work)
+
+int main(void) {
+  static const struct burst_variant variants[] = {{"work", loop_work}, {NULL, NULL}};
+  return burst_main(variants);
+}

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: MIT
+"""Reads a trace back with readers that are not blip's: babeltrace2 and babeltrace 1.5."""
+import re
+import shutil
+import subprocess
+import types
+
+from .process import Failure
+
+READ_TIMEOUT = 120
+HEAD = re.compile(r"^\[([^\]]*)\] \([^)]*\) (?:\S+?:.*?:\(\d+\) )?(.*?): \{")  # time, (delta), host:comm:(pid), name
+FIELD = re.compile(r'(\w+) = (?:"((?:[^"\\]|\\.)*)"|([^,{}\s]+))')
+DISCARDED = re.compile(r"[Dd]iscarded (\d+) event")
+
+
+def _run(argv):
+    done = subprocess.run(argv, capture_output=True, text=True, errors="replace", timeout=READ_TIMEOUT)
+    noise = [l for l in done.stderr.splitlines() if l.strip() and not DISCARDED.search(l)]
+    wrong = [l for l in noise if re.search(r"error|fatal|corrupt|invalid|truncat", l, re.I)]
+    if done.returncode != 0 or wrong:
+        text = "\n".join((wrong or noise)[:8])
+        raise Failure(f"{' '.join(map(str, argv))}: exit {done.returncode}\n{text}")
+    return done
+
+
+def count_events(directory):
+    """(events, discarded) as babeltrace2 sees them."""
+    done = _run(["babeltrace2", str(directory)])
+    lines = sum(line.startswith("[") for line in done.stdout.splitlines())
+    return lines, sum(int(n) for n in DISCARDED.findall(done.stderr))
+
+
+def check_readable(directory):
+    """Both readers read to the end and agree. Returns (events, discarded)."""
+    events, discarded = count_events(directory)
+    if shutil.which("babeltrace"):
+        done = _run(["babeltrace", str(directory)])
+        lines = sum(line.startswith("[") for line in done.stdout.splitlines())
+        if lines != events:
+            raise Failure(f"babeltrace2 reads {events} events, babeltrace 1.5 reads {lines} in {directory}")
+    return events, discarded
+
+
+def _value(quoted, bare):
+    if not bare:
+        return quoted
+    try:
+        return int(bare, 0)
+    except ValueError:
+        return bare
+
+
+def read_events(directory):
+    """[event]: .name, .time (ns since midnight, as babeltrace2 prints it) and one attribute per field."""
+    events = []
+    for line in _run(["babeltrace2", "--clock-seconds", str(directory)]).stdout.splitlines():
+        head = HEAD.match(line)
+        if not head:
+            continue
+        fields = {name: _value(quoted, bare) for name, quoted, bare in FIELD.findall(line)}
+        fields["name"] = head[2]
+        seconds, _, nanos = head[1].partition(".")
+        fields["time"] = int(seconds) * 10**9 + int(nanos)
+        events.append(types.SimpleNamespace(**fields))
+    return events

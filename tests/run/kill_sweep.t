@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: MIT
+# blip dies, or a system call of its fails, at every moment of attach and detach; the target never notices, and the next
+# blip puts everything right. strace decides the moment: no luck needed.
+needs: strace
+timeout: 280
+
+case: SIGKILL at each ptrace call
+target: hammer 2
+sh: for n in $$(seq 1 90); do strace -f -qq -o /dev/null -e trace=ptrace -e inject=ptrace:signal=KILL:when=$$n
+  blip count -p $PID --function 'tiny_*' --duration 10ms >/dev/null 2>&1; grep -q '^State:.[^Z]' /proc/$PID/status || { echo the target ended at $$n; exit 9; }; done; exit 0
+until: 50ms
+run: blip count -p $PID --function tiny_*
+
+case: SIGKILL at each ptrace call, target asleep in read
+target: loop_calls 100
+sh: for n in $$(seq 1 90); do strace -f -qq -o /dev/null -e trace=ptrace -e inject=ptrace:signal=KILL:when=$$n
+  blip count -p $PID --function work --duration 10ms >/dev/null 2>&1; grep -q '^State:.[^Z]' /proc/$PID/status || { echo the target ended at $$n; exit 9; }; done; exit 0
+run: blip count -p $PID --function work
+expect: work 100
+
+case: SIGKILL at each write to the target's memory
+target: hammer 2
+sh: for n in $$(seq 1 60); do strace -f -qq -o /dev/null -e trace=pwrite64,process_vm_writev
+  -e inject=pwrite64,process_vm_writev:signal=KILL:when=$$n
+  blip record -p $PID --function 'tiny_*' --duration 10ms >/dev/null 2>&1; grep -q '^State:.[^Z]' /proc/$PID/status || { echo the target ended at $$n; exit 9; }; done; exit 0
+until: 50ms
+run: blip count -p $PID --function tiny_*
+
+case: each write to the target's memory fails once with EIO
+target: hammer 2
+sh: for n in $$(seq 1 40); do strace -f -qq -o /dev/null -e trace=pwrite64,process_vm_writev
+  -e inject=pwrite64,process_vm_writev:error=EIO:when=$$n
+  timeout -s KILL 10 blip count -p $PID --function 'tiny_*' --duration 10ms >/dev/null 2>&1; grep -q '^State:.[^Z]' /proc/$PID/status || { echo the target ended at $$n; exit 9; }; done; exit 0
+until: 50ms
+run: blip count -p $PID --function tiny_*
+
+case: SIGTERM at each moment
+target: hammer 2
+sh: for n in $$(seq 4 4 120); do timeout -s TERM 0.$$(printf %03d $$n) blip record -p $PID --function 'tiny_*' -o t$$n >/dev/null
+  2>>terms; grep -q '^State:.[^Z]' /proc/$PID/status || { echo the target ended at $$n; exit 9; }; done; exit 0
+unharmed:

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: MIT
+# Five thousand probes at once.
+as: both
+target: many
+timeout: 60
+
+case: five thousand functions recorded
+run: blip record -p $PID --function many_0* --context reg:rdi -o t
+check: armed.probes + armed.refused == 5000
+check: armed.refused <= 150
+reads:
+check: len(events()) == armed.probes
+check: len({e.name for e in events()}) == armed.probes or hasattr(events()[0], "ip") or armed.probes > 4096
+
+case: five thousand functions counted
+run: blip count -p $PID --function many_0*
+check: sum(table().values()) == armed.probes
+check: set(table().values()) == {1}
+
+case: five thousand functions, ten sessions
+until: done
+repeat: 10
+run: blip count -p $PID --function many_0*
+check: sum(table().values()) == armed.probes
+
+case: a thousand functions in a trace, each under its name
+run: blip record -p $PID --function many_00* -o t
+reads:
+check: len({e.name for e in events()}) == armed.probes
+
+case: all of libc while the target works
+until: done
+run: blip count -p $PID --function libc.so.6:* --function many_0* --max-probes 30000
+check: armed.probes > 6000

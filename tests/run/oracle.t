@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: MIT
+# Hit counts against kernel uprobes: the same deterministic work, once under bpftrace and once under blip.
+as: root
+needs: root bpftrace
+timeout: 90
+
+case: calls of one function in three threads
+target: threads 3 5000
+helper: bpftrace -q -e 'uprobe:$DIR/threads:work { @hits = count(); } interval:ms:200 { printf("armed\n"); }' -p $PID
+wait: helper armed
+go:
+signal: INT helper
+wait: helper @hits
+check: int(re.search(r"@hits: (\d+)", helper.out())[1]) == calls
+run: blip count -p $PID --function work
+check: table()["work"] == calls
+
+case: functions of python3 at work, each of them
+program: /usr/bin/python3 $LIB/rounds.py
+state: loose
+go:
+helper: bpftrace -q -e 'uprobe:/usr/bin/python3.11:PyList_*,uprobe:/usr/bin/python3.11:PyNumber_*,
+  uprobe:/usr/bin/python3.11:PyUnicode_*,uprobe:/usr/bin/python3.11:PyObject_Call* { @[func] = count(); }
+  interval:ms:200 { printf("armed\n"); }' -p $PID
+wait: helper armed
+go:
+signal: INT helper
+wait: helper @[
+wait: ended helper
+run: blip count -p $PID --function PyList_* --function PyNumber_* --function PyUnicode_* --function PyObject_Call*
+check: armed.probes > 100
+check: {f: n for f, n in re.findall(r"@\[(\w+)\]: (\d+)", helper.out()) if f in table()}
+  == {f: str(n) for f, n in table().items() if n}

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: MIT
+# blip trace: events printed while the target runs.
+as: both
+
+case: prints one line per event with its fields
+target: loop_calls 3
+run: blip trace -p $PID --function work --context reg:rdi
+check: len(out.splitlines()) == 3
+expect: work
+check: [int(re.search(r"rdi\W+(\w+)", line)[1], 0) for line in out.splitlines()] == [0, 1, 2]
+check: all(re.search(rf"\b{PID}\b", line) for line in out.splitlines())
+expect-stderr: blip: 3 events, 0 discarded, 0 skipped
+
+case: an event is shown while the target waits for its next work
+target: loop_calls 1
+start: blip trace -p $PID --function work
+go:
+wait: print work
+go:
+end:
+check: len(out.splitlines()) == 2
+
+case: --json prints one object per event
+target: loop_calls 3
+run: blip trace -p $PID --function work --context reg:rdi --context tid --json
+check: len(json_lines()) == 3
+check: all(isinstance(o, dict) and "work" in o.values() for o in json_lines())
+check: [str(PID) in line for line in out.splitlines()] == [True] * 3
+
+case: --max-events ends it
+target: loop_calls 1000
+until: end
+run: blip trace -p $PID --function work --max-events 5
+check: len(out.splitlines()) == 5
+
+case: a reader that goes away ends it, and the target is unharmed
+target: loop_calls 1000
+start: blip trace -p $PID --function work | head -1
+go:
+go:
+end: alone
+expect-exit: 0
+check: len(out.splitlines()) == 1
+go:
+
+case: --quiet says nothing but events
+target: loop_calls 2
+launch: blip trace -p $PID --function work -q
+sleep: 500ms
+go:
+wait: print work
+end:
+check: err == ""
+check: len(out.splitlines()) == 2
+
+case: no colour when the output is not a terminal
+target: loop_calls 2
+run: blip trace -p $PID --function work
+check: "\x1b" not in out and "\x1b" not in err
+
+case: --color=always colours
+target: loop_calls 2
+run: blip trace -p $PID --function work --color=always
+check: "\x1b[" in out
