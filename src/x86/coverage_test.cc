@@ -123,7 +123,7 @@ TEST(Coverage, gdb_unwind_table) { expect_covered("/usr/bin/gdb", FunctionsFrom:
 // The scans look at bytes; a full decode of every function is the other way to find the branches.
 TEST(BranchScanOfLibc, no_branch_that_decoding_finds_is_missed) {
   auto file = text_of_file(kLibc, FunctionsFrom::kUnwindTable);
-  if (file.text.empty()) GTEST_SKIP();
+  if (file.text.empty()) GTEST_SKIP() << "no libc.so.6 at the usual place";
   // A window of 8 bytes at every function and in the middle of it: many are entered inside.
   std::vector<Window> windows;
   for (const auto& f : file.functions)
@@ -156,7 +156,7 @@ TEST(BranchScanOfLibc, no_branch_that_decoding_finds_is_missed) {
 
 TEST(CloneSitesOfLibc, flags_are_dead_behind_each) {
   auto file = text_of_file(kLibc, FunctionsFrom::kSymbols);
-  if (file.text.empty()) GTEST_SKIP();
+  if (file.text.empty()) GTEST_SKIP() << "no libc.so.6 at the usual place";
   auto sites = find_clone_sites(file.text, file.base);
   EXPECT_GE(sites.size(), 3u);
   for (const CloneSite& site : sites) EXPECT_TRUE(site.flags_dead_after) << std::hex << site.addr.value;
