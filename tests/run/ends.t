@@ -226,6 +226,7 @@ go:
 signal: STOP target
 wait: stopped
 end:
+wait: stopped
 also: target is stopped
 reads:
 exact:
