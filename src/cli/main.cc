@@ -25,6 +25,8 @@ int dispatch(const Command& command) {
       return cmd_record(command);
     case Verb::kCount:
       return cmd_count(command);
+    case Verb::kList:
+      return cmd_list(command);
     case Verb::kView:
       return cmd_view(command);
     case Verb::kNone:

@@ -10,12 +10,14 @@ constexpr unsigned kTrace = verb_bit(Verb::kTrace);
 constexpr unsigned kRecord = verb_bit(Verb::kRecord);
 constexpr unsigned kCount = verb_bit(Verb::kCount);
 constexpr unsigned kView = verb_bit(Verb::kView);
+constexpr unsigned kList = verb_bit(Verb::kList);
 constexpr unsigned kTracing = kTrace | kRecord | kCount;
 constexpr unsigned kEvents = kTrace | kRecord;
-constexpr unsigned kAll = kTracing | kView;
+constexpr unsigned kAll = kTracing | kList | kView;
 
 constexpr VerbFact kVerbs[] = {
-    {Verb::kTrace, "trace", "blip trace [OPTIONS] --function SPEC... -p PID",
+    {Verb::kTrace, "trace",
+     "blip trace [OPTIONS] --function SPEC... (-p PID | -n NAME | -c \"CMD\" | -- CMD ARGS...)",
      "print events live, until Ctrl-C or the end",
      "Prints one line per event: time, time since the event before, thread, function, the fields asked for.\n"
      "The target is stopped for some milliseconds at the start and at the end; in between nothing is "
@@ -25,8 +27,11 @@ constexpr VerbFact kVerbs[] = {
      "a whole family of functions for ten seconds, for another program to read\n"
      "blip trace -p 4711 --function 'parse_*' --duration 10s --json\n"
      "a function of a library, who called it, and where\n"
-     "blip trace -p 4711 --function libz.so.1:inflate --context comm,ip\n"},
-    {Verb::kRecord, "record", "blip record [OPTIONS] --function SPEC... -p PID [-o DIR]",
+     "blip trace -p 4711 --function libz.so.1:inflate --context comm,ip\n"
+     "a command, from its first instruction to its end\n"
+     "blip trace --function main --function malloc -- ls -l\n"},
+    {Verb::kRecord, "record",
+     "blip record [OPTIONS] --function SPEC... (-p PID | -n NAME | -c \"CMD\" | -- CMD ARGS...) [-o DIR]",
      "write events to a trace",
      "Writes a CTF trace, which `blip view`, babeltrace2 and Trace Compass read. Events come at memory "
      "speed; nothing\n"
@@ -38,8 +43,11 @@ constexpr VerbFact kVerbs[] = {
      "a context for one probe only: contexts belong to the probe before them\n"
      "blip record -p 4711 --function parse --context reg:rdi --function emit --context regs\n"
      "bursts of events: more room in memory for each CPU\n"
-     "blip record -p 4711 --function '*' --num-subbuf 8 --subbuf-size 4M\n"},
-    {Verb::kCount, "count", "blip count [OPTIONS] --function SPEC... -p PID",
+     "blip record -p 4711 --function '*' --num-subbuf 8 --subbuf-size 4M\n"
+     "every process of a name, also those that start later\n"
+     "blip record -n postgres --wait --function exec_simple_query\n"},
+    {Verb::kCount, "count",
+     "blip count [OPTIONS] --function SPEC... (-p PID | -n NAME | -c \"CMD\" | -- CMD ARGS...)",
      "count hits, print a table at the end",
      "Counts in the target's memory and records nothing: the cheapest way to learn which functions run, and "
      "how often.",
@@ -49,6 +57,17 @@ constexpr VerbFact kVerbs[] = {
      "blip count -p 4711 --function work\n"
      "for another program to read\n"
      "blip count -p 4711 --function 'parse_*' --duration 10s --json\n"},
+    {Verb::kList, "list", "blip list [OPTIONS] (-p PID | FILE) [GLOB]", "show what can be probed",
+     "Prints the functions of a process or of a file: address, size, module, and how the entry would be "
+     "patched, or why\n"
+     "not. Nothing is stopped or changed. GLOB is a SPEC as for --function; without it: all functions of the "
+     "executable.",
+     "functions of a process by name\n"
+     "blip list -p 4711 'parse_*'\n"
+     "functions of a file, with source lines where they are known\n"
+     "blip list /usr/bin/gdb '*symtab*' -v\n"
+     "for another program to read\n"
+     "blip list -p 4711 --json\n"},
     {Verb::kView, "view", "blip view [DIR]", "print a recorded trace",
      "Prints the events of the trace in DIR, merged over all CPUs and sorted by time. Without DIR: the "
      "newest trace that\n"
@@ -77,13 +96,25 @@ constexpr OptionFact kOptions[] = {
      kTracing},
     {OptionId::kMaxProbes, OptionGroup::kProbes, "", "max-probes", "N",
      "how many probes may be armed before blip refuses (20000)", kTracing},
-    {OptionId::kPid, OptionGroup::kTarget, "px", "pid", "PID", "the process to trace", kTracing},
+    {OptionId::kPid, OptionGroup::kTarget, "px", "pid", "PID", "a process to trace. Repeatable",
+     kTracing | kList},
+    {OptionId::kName, OptionGroup::kTarget, "n", "name", "NAME",
+     "every process of yours whose command name, or executable's base name, is NAME", kTracing},
+    {OptionId::kWait, OptionGroup::kTarget, "", "wait", "",
+     "with -n: also the processes that start later; waits for the first one if there is none", kTracing},
+    {OptionId::kCommand, OptionGroup::kTarget, "c", "command", "\"CMD\"",
+     "start CMD, split into words like sh does (no shell runs), and trace it from its first instruction. "
+     "-- CMD ARGS... is the same in words",
+     kTracing},
+    {OptionId::kNoFollowFork, OptionGroup::kTarget, "", "no-follow-fork", "",
+     "leave the children of traced processes alone", kTracing},
     {OptionId::kDuration, OptionGroup::kEnd, "", "duration", "TIME",
      "end after TIME: 10s, 500ms, 2m, 1h; a plain number means seconds", kTracing},
     {OptionId::kMaxEvents, OptionGroup::kEnd, "", "max-events", "N", "end after N events", kEvents},
     {OptionId::kOutput, OptionGroup::kOutput, "o", "output", "DIR",
      "the trace's directory: a new one, or an empty one", kRecord},
-    {OptionId::kJson, OptionGroup::kOutput, "", "json", "", "one JSON object per line", kTrace | kCount},
+    {OptionId::kJson, OptionGroup::kOutput, "", "json", "", "one JSON object per line",
+     kTrace | kCount | kList},
     {OptionId::kColor, OptionGroup::kOutput, "", "color", "WHEN",
      "auto (the default: when printing to a terminal and NO_COLOR is not set), always, never", kAll},
     {OptionId::kNumSubbuf, OptionGroup::kBuffers, "", "num-subbuf", "N",
@@ -107,14 +138,11 @@ constexpr OptionFact kOptions[] = {
     later("", "capture"),
     later("", "filter"),
     later("", "no-inline"),
-    later("n", "name"),
-    later("c", "command"),
     later("e", ""),
-    later("", "wait"),
-    later("", "no-follow-fork"),
     later("", "follow-exec"),
     later("", "allow-trap"),
     later("", "backend"),
+    later("", "coverage"),
     later("", "string-max"),
     later("", "shm-path"),
 };

@@ -7,7 +7,7 @@
 
 namespace blip::cli {
 
-enum class Verb { kNone, kTrace, kRecord, kCount, kView };
+enum class Verb { kNone, kTrace, kRecord, kCount, kList, kView };
 
 struct VerbFact {
   Verb verb;
@@ -22,6 +22,10 @@ enum class OptionId {
   kFunction,
   kContext,
   kPid,
+  kName,
+  kWait,
+  kCommand,
+  kNoFollowFork,
   kOutput,
   kDuration,
   kMaxEvents,

@@ -5,10 +5,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <optional>
 
 #include "cli/contexts.h"
+#include "cli/shell_words.h"
 #include "cli/suggest.h"
 #include "cli/values.h"
 
@@ -66,8 +68,12 @@ class Parser {
   Status apply_function(const std::string& text);
   Status apply_context(const std::string& text);
   Status apply_pid(const std::string& text);
+  Status apply_command(std::vector<std::string> words, std::string_view shown);
   Status apply_color(const std::string& text);
   Status finish();
+  Status finish_list();
+  Status check_target() const;
+  bool is_tracing() const { return verb_->verb != Verb::kView && verb_->verb != Verb::kList; }
   Error unknown_option(std::string_view shown) const;
   std::string help_hint() const { return fmt::format("blip {} --help", verb_->name); }
 
@@ -76,12 +82,13 @@ class Parser {
   bool only_operands_ = false;
   const VerbFact* verb_ = nullptr;
   Command command_;
+  std::vector<std::string> operands_;
   std::vector<session::Context> for_all_;
 };
 
 Result<Command> Parser::parse() {
   if (args_.empty())
-    return usage("say what to do: trace, record, count or view (blip --help shows examples)");
+    return usage("say what to do: trace, record, count, list or view (blip --help shows examples)");
   const std::string& first = args_[next_++];
   verb_ = find_verb(first);
   if (!verb_) return parse_without_verb(first);
@@ -117,11 +124,14 @@ Result<Command> Parser::parse_without_verb(const std::string& word) {
 Status Parser::parse_word(const std::string& word) {
   if (only_operands_ || word.size() < 2 || word[0] != '-') return parse_operand(word);
   if (word == "--") {
-    if (verb_->verb != Verb::kView)
-      return usage(
-          "-- CMD is not available in this version: start the program and give its process with -p PID");
-    only_operands_ = true;
-    return {};
+    if (!is_tracing()) {
+      only_operands_ = true;
+      return {};
+    }
+    std::vector<std::string> words(args_.begin() + static_cast<ptrdiff_t>(next_), args_.end());
+    next_ = args_.size();
+    if (words.empty() || words[0].empty()) return usage("--: no command follows");
+    return apply_command(std::move(words), "--");
   }
   if (word.starts_with("--")) return parse_long(std::string_view(word).substr(2));
   return parse_short_bundle(std::string_view(word).substr(1));
@@ -159,9 +169,14 @@ Status Parser::parse_short_bundle(std::string_view letters) {
 }
 
 Status Parser::parse_operand(const std::string& word) {
-  if (verb_->verb != Verb::kView)
-    return usage(
-        fmt::format("unexpected '{}': probes are given as --function {}, the process as -p PID", word, word));
+  if (verb_->verb == Verb::kList) {
+    operands_.push_back(word);
+    return {};
+  }
+  if (is_tracing())
+    return usage(fmt::format(
+        "unexpected '{}': probes are given as --function {}, the process as -p PID, a command after --", word,
+        word));
   if (!command_.view_dir.empty())
     return usage(fmt::format("unexpected '{}': blip view takes one directory", word));
   if (word.empty()) return usage("the directory's name is empty");
@@ -213,6 +228,23 @@ Status Parser::apply(const OptionFact& fact, const std::string& value) {
       return apply_context(value);
     case OptionId::kPid:
       return apply_pid(value);
+    case OptionId::kName:
+      if (value.empty()) return usage("-n: the name is empty");
+      if (!options.process_name.empty())
+        return usage(fmt::format("-n {}: only one name can be given", value));
+      options.process_name = value;
+      return {};
+    case OptionId::kWait:
+      options.wait_for_processes = true;
+      return {};
+    case OptionId::kCommand: {
+      auto words = split_shell_words(value);
+      if (!words) return words.error().with_context(fmt::format("-c \"{}\"", value));
+      return apply_command(*std::move(words), "-c");
+    }
+    case OptionId::kNoFollowFork:
+      options.follow_fork = false;
+      return {};
     case OptionId::kColor:
       return apply_color(value);
     case OptionId::kDuration:
@@ -275,11 +307,19 @@ Status Parser::apply_context(const std::string& text) {
 }
 
 Status Parser::apply_pid(const std::string& text) {
-  if (command_.session.pid != 0)
-    return usage(fmt::format("-p {}: only one process can be traced in this version", text));
   auto pid = parse_number(text, 1, std::numeric_limits<pid_t>::max());
   if (!pid) return pid.error().with_context("-p");
-  command_.session.pid = static_cast<pid_t>(*pid);
+  std::vector<pid_t>& pids = command_.session.pids;
+  if (std::find(pids.begin(), pids.end(), static_cast<pid_t>(*pid)) == pids.end())
+    pids.push_back(static_cast<pid_t>(*pid));
+  return {};
+}
+
+Status Parser::apply_command(std::vector<std::string> words, std::string_view shown) {
+  if (!command_.session.command.empty())
+    return usage(fmt::format("{} {}: only one command can be started", shown, words[0]));
+  if (words[0].empty()) return usage(fmt::format("{}: the command's name is empty", shown));
+  command_.session.command = std::move(words);
   return {};
 }
 
@@ -296,13 +336,48 @@ Status Parser::apply_color(const std::string& text) {
   return {};
 }
 
+// (-p PID | FILE) [GLOB]
+Status Parser::finish_list() {
+  const bool process = !command_.session.pids.empty();
+  const size_t most = process ? 1 : 2;
+  if (command_.session.pids.size() > 1) return usage("blip list takes one -p PID");
+  if (!process && operands_.empty())
+    return usage(fmt::format("no target given: name a process with -p PID, or a file ({})", help_hint()));
+  if (operands_.size() > most)
+    return usage(fmt::format("unexpected '{}': blip list takes {}one GLOB", operands_[most],
+                             process ? "" : "one file and "));
+  for (const std::string& operand : operands_)
+    if (operand.empty()) return usage("an argument of blip list is empty");
+  if (!process) command_.list_file = operands_[0];
+  if (operands_.size() == most) command_.list_glob = operands_.back();
+  return {};
+}
+
+// Exactly one way to name what is traced.
+Status Parser::check_target() const {
+  const session::Options& options = command_.session;
+  std::vector<std::string_view> given;
+  if (!options.pids.empty()) given.push_back("-p");
+  if (!options.process_name.empty()) given.push_back("-n");
+  if (!options.command.empty()) given.push_back("a command (-c or --)");
+  if (given.empty())
+    return usage(fmt::format(
+        "no target given: name a process with -p PID or -n NAME, or a command after -- ({})", help_hint()));
+  if (given.size() > 1)
+    return usage(fmt::format("{} and {} exclude each other: trace running processes, or start a command",
+                             given[0], given[1]));
+  if (options.wait_for_processes && options.process_name.empty())
+    return usage("--wait needs -n NAME: the name of the processes to wait for");
+  return {};
+}
+
 Status Parser::finish() {
   if (verb_->verb == Verb::kView) return {};
+  if (verb_->verb == Verb::kList) return finish_list();
   session::Options& options = command_.session;
   if (options.probes.empty())
     return usage(fmt::format("no probe given: say what to probe, as in --function main ({})", help_hint()));
-  if (options.pid == 0)
-    return usage(fmt::format("no target given: name the process with -p PID ({})", help_hint()));
+  TRY_OK(check_target());
   for (session::ProbeRequest& probe : options.probes)
     probe.contexts = merge_contexts(for_all_, probe.contexts);
   options.mode = verb_->verb == Verb::kTrace    ? session::Mode::kTrace

@@ -22,7 +22,9 @@ struct Command {
   bool json = false;
   ColorChoice color = ColorChoice::kAuto;
   std::string view_dir;      // view: empty means the newest
-  session::Options session;  // trace, record, count
+  std::string list_file;     // list: empty means session.pids
+  std::string list_glob;     // list: empty means all functions
+  session::Options session;  // trace, record, count; pids and verbose also of list
 };
 
 // `args` without the program's name. The order of options matters: a context belongs to the probe before it,

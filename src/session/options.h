@@ -30,7 +30,12 @@ enum class Mode { kRecord, kTrace, kCount };
 
 struct Options {
   Mode mode = Mode::kRecord;
-  pid_t pid = 0;
+  // What to trace: processes (pids, or all of a name), or a command to be started.
+  std::vector<pid_t> pids;
+  std::string process_name;          // comm or the executable's basename
+  bool wait_for_processes = false;   // with process_name: also those that start later
+  std::vector<std::string> command;  // its words
+  bool follow_fork = true;
   std::vector<ProbeRequest> probes;
   std::string output_dir;  // empty: the default name
   std::optional<std::chrono::nanoseconds> duration;

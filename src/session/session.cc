@@ -123,8 +123,10 @@ struct Session::Impl {
 
 Status Session::Impl::start() {
   TRY_OK(check_options(options));
-  TRY(process, proc::Process::open(options.pid));
-  TRY(memory, proc::Memory::open(options.pid));
+  if (options.pids.size() != 1)
+    return Error(ErrorKind::kUnsupported, "one process can be traced in this version: name it with -p PID");
+  TRY(process, proc::Process::open(options.pids[0]));
+  TRY(memory, proc::Memory::open(options.pids[0]));
   if (!proc::tsc_usable())
     return Error(ErrorKind::kUnsupported,
                  "the CPU's cycle counter is not constant: timestamps would be wrong");
