@@ -14,6 +14,7 @@ from .process import Failure, Process, become, describe, poll
 ARMED = re.compile(r"^blip: armed (\d+) probes? in ([\d.]+) ms \(target paused ([\d.]+) ms\)(?:, (\d+) refused)?", re.M)
 SUMMARY = re.compile(r"^blip: (\d+) events?, (\d+) discarded, (\d+) skipped(?:; trace in (.*))?$", re.M)
 READING = 200_000  # more bytes than a pipe holds: the program is set up and reads
+STATE_SECONDS = 3
 PRINTED = re.compile(r"(\w+)=(\S+)")
 
 
@@ -62,14 +63,20 @@ class Scene:
         return self.settings.get("state", "").split()
 
     def check_state(self):
-        """The target looks as it did before the first blip came, if it still runs."""
+        """The target looks as it did before the first blip came, if it still runs. A thread that has just been let go may
+        not have run yet: one that waits in ppoll shows its other signal mask until then."""
         if not self.target or self.before is None or not state.is_alive(self.target.pid):
             return
         parts = [p for p in self.state_words() if p in state.PARTS] or state.PARTS
-        after = state.snapshot(self.target.pid, "loose" in self.state_words())
-        wrong = state.differences(self.before, after, parts)
-        if wrong:
-            raise Failure("the target's visible state changed:\n" + "\n".join(wrong[:20]))
+        patience = time.monotonic() + STATE_SECONDS
+        while True:
+            after = state.snapshot(self.target.pid, "loose" in self.state_words())
+            wrong = state.differences(self.before, after, parts)
+            if not wrong or not state.is_alive(self.target.pid):
+                return
+            if time.monotonic() > patience:
+                raise Failure("the target's visible state changed:\n" + "\n".join(wrong[:20]))
+            time.sleep(0.05)
 
     def wait_line(self, text, count=1):
         def seen():
