@@ -94,6 +94,7 @@ RemoteCaller::RemoteCaller(RemoteCaller&& other) noexcept
       memory_(other.memory_),
       site_(std::move(other.site_)),
       restricted_(other.restricted_),
+      also_permitted_(other.also_permitted_),
       stub_written_(std::exchange(other.stub_written_, false)),
       in_stub_(std::exchange(other.in_stub_, false)),
       original_(other.original_),
@@ -168,7 +169,7 @@ Status RemoteCaller::check_permitted(long number) const {
     return Error(ErrorKind::kGone, fmt::format("process {} has ended", pid_));
   if (std::find(kNeverCalled.begin(), kNeverCalled.end(), number) != kNeverCalled.end())
     return Error(ErrorKind::kUnsupported, fmt::format("system call {} is not for remote use", number));
-  if (restricted_ && number != SYS_mmap && number != SYS_munmap)
+  if (restricted_ && number != SYS_mmap && number != SYS_munmap && number != also_permitted_)
     return Error(ErrorKind::kUnsupported,
                  fmt::format("process {} filters its system calls (seccomp): call {} might kill "
                              "it; run blip as root",

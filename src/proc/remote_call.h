@@ -48,6 +48,8 @@ class RemoteCaller {
   pid_t tid() const { return thread_->tid; }
   // True if only mmap and munmap may be called.
   bool restricted() const { return restricted_; }
+  // One more: the caller knows that the target's filter lets it pass.
+  void permit(long number) { also_permitted_ = number; }
 
   void finish();
 
@@ -75,6 +77,7 @@ class RemoteCaller {
   Memory* memory_;
   StubSite site_;
   bool restricted_ = false;
+  long also_permitted_ = -1;
   bool stub_written_ = false;
   bool in_stub_ = false;
   Registers original_;                // where the thread was stopped
