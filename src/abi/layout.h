@@ -27,11 +27,14 @@ inline constexpr char kPadsMemfdName[] = "blip-pads";
 // ------------------------------------------------------------------------------------------------
 
 inline constexpr uint64_t kGatePageSize = kPageSize;
-// Values of GatePage::gate. A fork child finds kGateClosed; each child that shares a thread's TLS (vfork,
-// posix_spawn) adds kGateChild while it lives. Only kGateOpen lets a hit into an rseq section.
+// Values of GatePage::gate. A fork's child finds kGateClosed and opens it itself (the clone pad does), or
+// stores kGateIgnored where children are not followed. Each child that shares a thread's TLS (vfork,
+// posix_spawn) adds kGateChild while it lives. Only kGateOpen lets a hit into an rseq section; hits at a
+// closed gate are counted as skipped, at an ignored one not at all.
 inline constexpr uint32_t kGateClosed = 0;
 inline constexpr uint32_t kGateOpen = 1;
 inline constexpr uint32_t kGateChild = 2;
+inline constexpr uint32_t kGateIgnored = 0x8000'0000;
 
 struct GatePage {
   uint32_t gate;

@@ -58,7 +58,9 @@ void CountEmitter::cold(asmjit::Label done) {
   a_.jz(skip);
   a_.lock().inc(counter(abi::kHits, shared_row));
   a_.jmp(done);
-  a_.bind(skip);  // a fork's child
+  a_.bind(skip);  // a fork's child that did not open its gate
+  a_.test(dword_ptr(rcx, kGate), abi::kGateIgnored);
+  a_.jnz(done);
   a_.lock().inc(counter(abi::kSkipped, shared_row));
   a_.jmp(done);
   if (section_) section_->emit_descriptor();

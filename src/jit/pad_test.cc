@@ -111,7 +111,7 @@ TEST(Pad, count_without_rseq) {
 
 TEST(Stubs, clone_pads) {
   std::string text;
-  for (uint32_t number : {58u, 56u, 435u}) {
+  for (uint32_t number : {58u, 57u, 56u, 435u}) {
     auto code = build_clone_pad(kPadAddr, kSite, number, environment(true));
     ASSERT_TRUE(code);
     EXPECT_LE(code->size(), kClonePadSize);

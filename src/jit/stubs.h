@@ -22,7 +22,7 @@ Result<AreaPrologue> build_area_prologue(TargetAddr at, const Environment& env);
 // that shares the thread's TLS may run, for such a child would write into rings under its parent's name and
 // without being restarted; marks a new thread's rseq area as not registered yet. Uses only rax, rcx, r11 and
 // flags, which the system call destroys anyway.
-inline constexpr uint64_t kClonePadSize = 224;
+inline constexpr uint64_t kClonePadSize = 448;
 inline constexpr uint64_t kCloneSiteSize = 7;  // both instructions
 Result<std::vector<uint8_t>> build_clone_pad(TargetAddr at, TargetAddr site, uint32_t number,
                                              const Environment& env);

@@ -98,7 +98,7 @@ inline Reservation reserve(uint8_t* control, uint16_t class_id) {
   const auto* page = reinterpret_cast<const abi::GatePage*>(control - abi::kGatePageSize);
   const uint32_t gate = __atomic_load_n(&page->gate, __ATOMIC_RELAXED);
   if ((gate & abi::kGateOpen) == 0) {
-    count_hit(control, abi::kSkipped, class_id);
+    if ((gate & abi::kGateIgnored) == 0) count_hit(control, abi::kSkipped, class_id);
     return {nullptr, 0, 0};
   }
   const int32_t tid = current_tid(page, gate);

@@ -14,7 +14,7 @@ namespace {
 constexpr size_t kPatternLength = 7;  // b8 imm32: mov eax, imm32; 0f 05: syscall
 
 bool makes_a_process(uint32_t number) {
-  return number == kCloneNumber || number == kVforkNumber || number == kClone3Number;
+  return number == kCloneNumber || number == kForkNumber || number == kVforkNumber || number == kClone3Number;
 }
 
 // The next `syscall` instruction (0f 05) behind two zero bytes, as small numbers in a mov have; its offset,

@@ -10,13 +10,14 @@
 namespace blip::x86 {
 
 inline constexpr uint32_t kCloneNumber = 56;
+inline constexpr uint32_t kForkNumber = 57;
 inline constexpr uint32_t kVforkNumber = 58;
 inline constexpr uint32_t kClone3Number = 435;
 
 // `mov eax, number; syscall` where a process or thread is made.
 struct CloneSite {
   TargetAddr addr;      // of the mov, 5 bytes; the syscall is at addr + 5, what follows it at addr + 7
-  uint32_t number = 0;  // one of the three above
+  uint32_t number = 0;  // one of those above
   bool flags_dead_after = false;  // the code at addr + 7 writes all status flags before it reads one
 };
 
