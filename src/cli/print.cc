@@ -159,6 +159,7 @@ const Printer::ClassFormat& Printer::format_of(const ctf::EventClass& event_clas
       slot->tid = {",\"tid\":", field.type, field.offset};
       continue;
     }
+    if (field.is_implicit && !style_.json) continue;
     std::string lead;
     if (style_.json) {
       lead = ",";

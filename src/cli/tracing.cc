@@ -58,7 +58,10 @@ int exit_code(const Error& error) { return error.kind() == ErrorKind::kUsage ? k
 
 int run_tracing(const Command& command, const TracingHooks& hooks) {
   StopSignals signals(&Session::request_stop);
-  auto started = Session::start(command.session);
+  const auto waiting = [&] {
+    if (!command.quiet) say(fmt::format("waiting for a process named {}", command.session.process_name));
+  };
+  auto started = Session::start(command.session, waiting);
   if (!started) {
     say(started.error().message());
     return exit_code(started.error());
@@ -69,7 +72,10 @@ int run_tracing(const Command& command, const TracingHooks& hooks) {
     say("nothing was armed: every function that matches was refused (-v lists why)");
     return kExitFailed;
   }
-  const Summary summary = session.run(hooks.sink, hooks.end_of_round);
+  const Summary summary = session.run(
+      {.sink = hooks.sink, .end_of_round = hooks.end_of_round, .notice = [&](const std::string& text) {
+         if (!command.quiet) say(text);
+       }});
   const bool printed = !hooks.at_end || hooks.at_end(summary);
   tell_end(command, summary);
   return printed && !summary.failed ? kExitFine : kExitFailed;

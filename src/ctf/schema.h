@@ -22,8 +22,9 @@ uint32_t field_size(FieldType type);
 struct Field {
   std::string name;  // as the user sees it; the writer adds the underscore CTF identifiers need
   FieldType type;
-  uint32_t offset = 0;      // from the start of the record
-  bool is_context = false;  // in the event's context scope rather than its payload
+  uint32_t offset = 0;       // from the start of the record
+  bool is_context = false;   // in the event's context scope rather than its payload
+  bool is_implicit = false;  // nobody asked for it: left out where events are printed for people
 };
 
 // One record layout with one name. All records of a class have the same size. Fields lie back to back after

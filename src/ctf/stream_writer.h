@@ -41,6 +41,8 @@ class StreamWriter {
     std::memcpy(cursor_, &header, sizeof header);
     if (fields_size == 8) {
       std::memcpy(cursor_ + kEventHeaderSize, fields, 8);
+    } else if (fields_size == 4) {
+      std::memcpy(cursor_ + kEventHeaderSize, fields, 4);
     } else {
       std::memcpy(cursor_ + kEventHeaderSize, fields, fields_size);
     }

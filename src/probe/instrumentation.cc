@@ -54,22 +54,23 @@ bool crosses_page(TargetAddr a, uint64_t size) {
 
 Instrumentation::Instrumentation(const proc::Process& process, proc::Memory& memory,
                                  std::span<const Module> modules, std::vector<Probe> probes,
-                                 abi::Geometry geometry, bool modules_complete)
+                                 const ArmOptions& options)
     : process_(process),
       memory_(memory),
       modules_(modules),
       probes_(std::move(probes)),
-      geometry_(geometry),
-      unhooked_clone_(!modules_complete) {}
+      geometry_(options.geometry),
+      follow_fork_(options.follow_fork),
+      unhooked_clone_(!options.modules_complete) {}
 
 Result<std::unique_ptr<Instrumentation>> Instrumentation::arm(const proc::Process& process,
                                                               proc::Memory& memory,
                                                               std::span<const Module> modules,
                                                               std::vector<Probe> probes,
-                                                              abi::Geometry geometry, bool modules_complete) {
-  TRY(geometry.ring_count, proc::possible_cpus());
+                                                              const ArmOptions& options) {
   std::unique_ptr<Instrumentation> self(
-      new Instrumentation(process, memory, modules, std::move(probes), geometry, modules_complete));
+      new Instrumentation(process, memory, modules, std::move(probes), options));
+  TRY(self->geometry_.ring_count, proc::possible_cpus());
   auto status = proc::on_tracer_thread([&] { return self->run(); });
   if (!status) return status.error();  // the destructor takes back what was done
   return self;
@@ -121,6 +122,10 @@ Status Instrumentation::in_one_thread(
 Result<RemovalReport> Instrumentation::disarm() {
   armed_ = false;
   return remove_instrumentation(process_, memory_, footprint(), patches_);
+}
+
+Result<RemovalReport> Instrumentation::disarm_child(const proc::Process& child, proc::Memory& memory) const {
+  return remove_instrumentation(child, memory, footprint(), patches_);
 }
 
 void Instrumentation::note_pause(std::chrono::nanoseconds paused) {
@@ -181,6 +186,7 @@ Status Instrumentation::map_memory() {
     if (unhooked_clone_) facts_.rseq.reset();
     TRY(region_, TargetRegion::map(caller, process_, geometry_, neighbourhoods_));
     armed_ = true;
+    sharers_ = MemorySharers(process_.pid(), region_.data_fd);
     return {};
   });
 }
@@ -190,7 +196,9 @@ Status Instrumentation::build() {
   const jit::Environment env{.geometry = geometry_,
                              .control = region_.control,
                              .rseq = facts_.rseq,
-                             .tid_offset = facts_.tid_offset};
+                             .tid_offset = facts_.tid_offset,
+                             .no_syscalls = process_.seccomp_mode() != 0,
+                             .follow_fork = follow_fork_};
   patches_.clear();
   for (size_t i = 0; i < neighbourhoods_.size(); ++i) {
     const AreaMapping& area = region_.areas[i];

@@ -15,6 +15,7 @@
 #include "probe/pads.h"
 #include "probe/region.h"
 #include "probe/removal.h"
+#include "probe/sharers.h"
 #include "probe/thread_facts.h"
 #include "proc/attachment.h"
 #include "proc/memory.h"
@@ -28,17 +29,20 @@ struct ArmReport {
   std::vector<std::string> notes;
 };
 
+struct ArmOptions {
+  abi::Geometry geometry;         // all but site_count and ring_count
+  bool modules_complete = false;  // every mapped file could be read, so no clone-like call is unknown
+  bool follow_fork = true;        // the children of forks record too
+};
+
 // Everything blip has put into a target. Armed from arm() until disarm() or the destructor.
 class Instrumentation {
  public:
   // Maps memory (one short stop of one thread), builds pads while the target runs, patches all sites in one
-  // stop of all threads. `geometry`: all but site_count and ring_count. `modules_complete`:
-  // every mapped file could be read, so no clone-like call is unknown. On an error nothing is left in the
-  // target.
+  // stop of all threads. On an error nothing is left in the target.
   static Result<std::unique_ptr<Instrumentation>> arm(const proc::Process& process, proc::Memory& memory,
                                                       std::span<const Module> modules,
-                                                      std::vector<Probe> probes, abi::Geometry geometry,
-                                                      bool modules_complete);
+                                                      std::vector<Probe> probes, const ArmOptions& options);
   ~Instrumentation();
 
   const abi::Geometry& geometry() const { return geometry_; }
@@ -48,11 +52,15 @@ class Instrumentation {
 
   // Restores the target. After it, or once the target is gone, the destructor does nothing.
   Result<RemovalReport> disarm();
+  // The same for a child that a fork gave a copy of everything.
+  Result<RemovalReport> disarm_child(const proc::Process& child, proc::Memory& memory) const;
   void target_is_gone() { armed_ = false; }
+  // Who has the trace's memory: the target, and its children after forks.
+  const MemorySharers& sharers() const { return sharers_; }
 
  private:
   Instrumentation(const proc::Process& process, proc::Memory& memory, std::span<const Module> modules,
-                  std::vector<Probe> probes, abi::Geometry geometry, bool modules_complete);
+                  std::vector<Probe> probes, const ArmOptions& options);
 
   Status run();
   void find_clone_sites();
@@ -82,8 +90,10 @@ class Instrumentation {
   std::vector<Neighbourhood> neighbourhoods_;
   ThreadFacts facts_;
   TargetRegion region_;
+  MemorySharers sharers_;
   std::vector<Patch> patches_;  // sorted by address
   ArmReport report_;
+  bool follow_fork_;
   bool unhooked_clone_;   // a clone-like system call that cannot be watched: no rseq rings
   bool armed_ = false;    // there is something in the target
   bool touched_ = false;  // sites or PCs may have been changed

@@ -122,7 +122,8 @@ struct Traced {
       auto site = plan_entries(modules[t.module], std::vector{t.function}).front();
       probes.push_back({t.module, std::move(site), {.kind = jit::Program::Kind::kCount, .class_id = id++}});
     }
-    return Instrumentation::arm(process, memory, modules, std::move(probes), {.class_count = id}, true);
+    return Instrumentation::arm(process, memory, modules, std::move(probes),
+                                {.geometry = {.class_count = id}, .modules_complete = true});
   }
 
   proc::Process process;

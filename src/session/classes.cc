@@ -66,12 +66,22 @@ void add_context(const Context& context, std::vector<LayoutField>& out) {
   }
 }
 
+// Whether events of more than one process may come.
+bool several_processes(const Options& options) {
+  return options.follow_fork || options.pids.size() > 1 || !options.process_name.empty();
+}
+
 // The fields of one request, contexts first, each name once.
 std::vector<LayoutField> request_fields(const Options& options, size_t request, bool shared_class) {
   std::vector<LayoutField> all;
+  if (options.mode == Mode::kCount) return all;
   if (options.mode == Mode::kTrace) add_context({ContextKind::kTid, {}}, all);
   if (shared_class) add_context({ContextKind::kIp, {}}, all);
   for (const Context& context : options.probes[request].contexts) add_context(context, all);
+  if (several_processes(options)) {
+    add_context({ContextKind::kPid, {}}, all);
+    all.back().field.is_implicit = true;
+  }
   std::vector<LayoutField> fields;
   for (LayoutField& f : all) {
     const bool known = std::any_of(fields.begin(), fields.end(),
@@ -103,30 +113,31 @@ jit::Program make_program(const ctf::EventClass& c, const std::vector<LayoutFiel
 
 }  // namespace
 
-ClassTable make_classes(const Options& options, std::span<const probe::FunctionTarget> targets,
-                        std::span<const uint64_t> ips) {
-  ClassTable table;
-  const bool counts = options.mode == Mode::kCount;
-  const bool shared = !counts && targets.size() > kMaxOwnClasses;
-  std::map<size_t, std::vector<LayoutField>> fields;  // by request
-  std::map<size_t, size_t> shared_class;              // request -> index
-  for (size_t i = 0; i < targets.size(); ++i) {
-    const size_t request = targets[i].request;
-    if (!fields.contains(request))
-      fields[request] = counts ? std::vector<LayoutField>{} : request_fields(options, request, shared);
-    size_t index = table.classes.size();
-    if (!shared || shared_class.try_emplace(request, index).second) {
-      const auto& name = shared ? options.probes[request].spec.text : targets[i].name;
-      table.classes.push_back(
-          make_class(static_cast<uint16_t>(abi::kFirstClass + index), name, fields[request]));
-    } else {
-      index = shared_class[request];
-    }
-    jit::Program program = make_program(table.classes[index], fields[request], ips[i]);
-    if (counts) program.kind = jit::Program::Kind::kCount;
-    table.programs.push_back(std::move(program));
+size_t ClassTable::class_of(const ProbedFunction& function, bool shared) {
+  const std::string& name = shared ? options_.probes[function.request].spec.text : function.name;
+  const Key key = shared ? Key{name, "", 0, function.request}
+                         : Key{name, function.module, function.addr.value, function.request};
+  const auto [entry, is_new] = index_.try_emplace(key, classes_.size());
+  if (is_new) {
+    const auto id = static_cast<uint16_t>(abi::kFirstClass + classes_.size());
+    classes_.push_back(make_class(id, name, request_fields(options_, function.request, shared)));
+    modules_.push_back(function.module);
   }
-  return table;
+  return entry->second;
+}
+
+std::vector<jit::Program> ClassTable::add(std::span<const ProbedFunction> functions) {
+  const bool counts = options_.mode == Mode::kCount;
+  const bool shared = !counts && functions.size() > kMaxOwnClasses;
+  std::map<size_t, std::vector<LayoutField>> fields;  // by request
+  for (size_t i = 0; i < options_.probes.size(); ++i) fields[i] = request_fields(options_, i, shared);
+  std::vector<jit::Program> programs;
+  for (const ProbedFunction& function : functions) {
+    const size_t index = class_of(function, shared);
+    programs.push_back(make_program(classes_[index], fields[function.request], function.ip));
+    if (counts) programs.back().kind = jit::Program::Kind::kCount;
+  }
+  return programs;
 }
 
 }  // namespace blip::session

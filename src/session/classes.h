@@ -3,12 +3,15 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
+#include <string>
+#include <tuple>
 #include <vector>
 
+#include "base/addr.h"
 #include "ctf/schema.h"
 #include "jit/program.h"
-#include "probe/resolve.h"
 #include "session/options.h"
 
 namespace blip::session {
@@ -16,15 +19,40 @@ namespace blip::session {
 // Up to here each function has a class of its own; readers take seconds to open tens of thousands.
 inline constexpr size_t kMaxOwnClasses = 4096;
 
-struct ClassTable {
-  std::vector<ctf::EventClass> classes;  // classes[i].id == i + 1
-  std::vector<jit::Program> programs;    // one per function target
+// A function of one process, as the class table needs to know it.
+struct ProbedFunction {
+  std::string name;    // of the event
+  std::string module;  // basename of its file
+  FileAddr addr;       // in that file
+  size_t request = 0;  // index into Options::probes
+  uint64_t ip = 0;     // where it is in the process
 };
 
-// Layouts and programs for `targets`; `site_of(i)` is the address recorded as ip for target i. In kTrace mode
-// every class carries the tid. Beyond kMaxOwnClasses the functions of one request share a class that carries
-// the ip.
-ClassTable make_classes(const Options& options, std::span<const probe::FunctionTarget> targets,
-                        std::span<const uint64_t> ips);
+// The event classes of a trace. The same function in several processes has one class, so that a trace of a
+// hundred workers reads like one of a single process.
+class ClassTable {
+ public:
+  explicit ClassTable(const Options& options) : options_(options) {}
+
+  // Programs for the functions of one more process; classes that are new are added. In kTrace mode every
+  // class carries the tid; unless counting, also the pid if children are followed or several processes
+  // traced. Beyond kMaxOwnClasses the functions of one request share a class that carries the ip.
+  std::vector<jit::Program> add(std::span<const ProbedFunction> functions);
+
+  // classes()[i].id == i + 1
+  const std::vector<ctf::EventClass>& classes() const { return classes_; }
+  // Of the function that made the class.
+  const std::string& module_of(uint16_t class_id) const { return modules_[class_id - 1U]; }
+
+ private:
+  using Key = std::tuple<std::string, std::string, uint64_t, size_t>;  // name, module, address, request
+
+  size_t class_of(const ProbedFunction& function, bool shared);
+
+  const Options& options_;
+  std::vector<ctf::EventClass> classes_;
+  std::vector<std::string> modules_;
+  std::map<Key, size_t> index_;
+};
 
 }  // namespace blip::session

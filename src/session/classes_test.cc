@@ -18,21 +18,27 @@ std::vector<std::string> names(const ctf::EventClass& c) {
 Options one_request(Mode mode, std::vector<Context> contexts) {
   Options options;
   options.mode = mode;
+  options.follow_fork = false;
   options.probes.push_back({*elf::parse_spec("f*"), std::move(contexts)});
   return options;
 }
 
-std::vector<probe::FunctionTarget> functions(size_t n) {
-  std::vector<probe::FunctionTarget> all;
-  for (size_t i = 0; i < n; ++i) all.push_back({.name = "f" + std::to_string(i)});
+std::vector<ProbedFunction> functions(size_t n) {
+  std::vector<ProbedFunction> all;
+  for (size_t i = 0; i < n; ++i)
+    all.push_back({.name = "f" + std::to_string(i), .module = "m", .addr = FileAddr(i), .ip = 0x1000 + i});
   return all;
 }
 
-ClassTable make(const Options& options, size_t n) {
-  const auto targets = functions(n);
-  std::vector<uint64_t> ips;
-  for (size_t i = 0; i < n; ++i) ips.push_back(0x1000 + i);
-  return make_classes(options, targets, ips);
+struct Made {
+  std::vector<ctf::EventClass> classes;
+  std::vector<jit::Program> programs;
+};
+
+Made make(const Options& options, size_t n) {
+  ClassTable table(options);
+  auto programs = table.add(functions(n));
+  return {table.classes(), std::move(programs)};
 }
 
 TEST(Classes, contexts_come_before_registers) {

@@ -14,36 +14,34 @@ constexpr uint64_t kRoundsPerRefresh = 16;  // of thread names and discarded cou
 
 }  // namespace
 
-Consumer::Consumer(const abi::Geometry& geometry, uint8_t* region,
-                   const std::vector<ctf::EventClass>& classes, pid_t pid, uint64_t start_tsc)
-    : geometry_(geometry), region_(region), classes_(classes), pid_(pid) {
-  record_sizes_.resize(geometry.class_count);
-  layouts_.resize(geometry.class_count);
-  for (const ctf::EventClass& c : classes) {
+Consumer::Consumer(const ConsumerInput& input)
+    : geometry_(input.geometry), region_(input.region), clock_(input.clock), limit_(input.limit) {
+  record_sizes_.resize(geometry_.class_count);
+  layouts_.resize(geometry_.class_count);
+  for (const ctf::EventClass& c : input.classes) {
     record_sizes_[c.id] = c.record_size;
     layouts_[c.id].fields_size = ctf::fields_size(c);
     for (const ctf::Field& f : c.fields)
       if (f.type == ctf::FieldType::kText16) layouts_[c.id].name_offset = static_cast<int32_t>(f.offset);
-    if (layouts_[c.id].name_offset >= 0 && !names_) names_.emplace(pid_);
+    if (layouts_[c.id].name_offset >= 0 && !names_) names_.emplace(input.pid);
   }
-  if (geometry.ring_size() == 0) return;  // counting: nothing to drain
-  for (uint32_t i = 0; i < geometry.ring_count; ++i)
-    rings_.emplace_back(geometry, region, i, record_sizes_, start_tsc);
-  shared_.emplace(geometry, region, record_sizes_, start_tsc);
+  if (geometry_.ring_size() == 0) return;  // counting: nothing to drain
+  for (uint32_t i = 0; i < geometry_.ring_count; ++i)
+    rings_.emplace_back(geometry_, region_, i, record_sizes_, input.start_tsc);
+  shared_.emplace(geometry_, region_, record_sizes_, input.start_tsc);
 }
 
-Status Consumer::write_to(const ctf::TraceDir& dir, const ctf::Uuid& uuid) {
+Status Consumer::write_to(const ctf::TraceDir& dir, const ctf::Uuid& uuid, const std::string& prefix,
+                          uint64_t first_stream) {
   for (uint32_t row = 0; row <= geometry_.ring_count; ++row) {
     const bool shared = row == geometry_.ring_count;
-    const std::string name = shared ? "shared" : fmt::format("cpu{}", row);
+    const std::string name = prefix + (shared ? "shared" : fmt::format("cpu{}", row));
     TRY(ctf::StreamWriter writer,
-        ctf::StreamWriter::create(dir.dir_fd(), name, uuid, row, shared ? UINT32_MAX : row));
+        ctf::StreamWriter::create(dir.dir_fd(), name, uuid, first_stream + row, shared ? UINT32_MAX : row));
     writers_.push_back(std::move(writer));
   }
   return {};
 }
-
-void Consumer::show_to(EventSink sink) { live_.emplace(std::move(sink), classes_); }
 
 const uint8_t* Consumer::with_thread_name(const Layout& layout, const uint8_t* record, uint32_t size) {
   scratch_.assign(record, record + size);
@@ -63,9 +61,10 @@ const uint8_t* Consumer::with_thread_name(const Layout& layout, const uint8_t* r
   const uint64_t time_ns = clock_.to_ns(tsc);
   if (layout.name_offset >= 0) [[unlikely]]
     record = with_thread_name(layout, record, size);
-  if (out && events_ < max_events_) {
+  if (out && !limit_.reached()) {
     out->append(time_ns, class_id, record + abi::kHeaderSize, layout.fields_size);
     ++events_;
+    ++limit_.taken;
   }
   if (live_) live_->add(time_ns, class_id, record, size);
 }
@@ -96,7 +95,6 @@ uint64_t Consumer::drain() {
     tell_discarded(start.ns);
   }
   const uint64_t bytes = drain_rings(false);
-  if (live_) events_ += live_->show(start.ns, max_events_ - events_);
   flush(false);
   return bytes;
 }
@@ -108,7 +106,6 @@ void Consumer::finish() {
   for (int i = 0; i < kLastRounds && drain_rings(false) > 0; ++i) {
   }
   drain_rings(true);
-  if (live_) events_ += live_->show(UINT64_MAX, max_events_ - events_);
   tell_discarded(clock_.sample().ns);
   flush(true);
 }

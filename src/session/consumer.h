@@ -2,11 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <memory>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "abi/layout.h"
@@ -31,31 +28,48 @@ struct ConsumerTotals {
   uint64_t malformed = 0;
 };
 
-// Drains the rings of one trace into stream files, to the live printer, or both. Never makes the target wait
-// or call.
+// How many events a trace may hold, over all its processes.
+struct EventLimit {
+  uint64_t most = UINT64_MAX;
+  uint64_t taken = 0;
+
+  bool reached() const { return taken >= most; }
+};
+
+// Where a consumer's events come from, and what it shares with those of the trace's other processes. All of
+// it outlives the consumer.
+struct ConsumerInput {
+  abi::Geometry geometry;
+  uint8_t* region;  // blip's mapping of the data region
+  pid_t pid;
+  uint64_t start_tsc;  // older records cannot be honest
+  const std::vector<ctf::EventClass>& classes;
+  ctf::TscClock& clock;
+  EventLimit& limit;
+};
+
+// Drains the rings of one process, and of its children, into stream files, or hands the events to the live
+// merge. Never makes the target wait or call.
 class Consumer {
  public:
-  // `region` is blip's mapping of the data region and must outlive the consumer, as must `classes`.
-  // Records older than `start_tsc` cannot be honest.
-  Consumer(const abi::Geometry& geometry, uint8_t* region, const std::vector<ctf::EventClass>& classes,
-           pid_t pid, uint64_t start_tsc);
+  explicit Consumer(const ConsumerInput& input);
 
-  // Before the first drain: also write streams into `dir`.
-  Status write_to(const ctf::TraceDir& dir, const ctf::Uuid& uuid);
-  // Before the first drain: also hand events to `sink`, over all rings in time order.
-  void show_to(EventSink sink);
-  void limit_events(uint64_t max_events) { max_events_ = max_events; }
+  // Before the first drain: also write streams into `dir`. Files are called PREFIXcpuN; `first_stream` is the
+  // number of the first of geometry.ring_count + 1 streams.
+  Status write_to(const ctf::TraceDir& dir, const ctf::Uuid& uuid, const std::string& prefix,
+                  uint64_t first_stream);
+  // From now on, hand events to `live`.
+  void show_to(LiveMerge* live) { live_ = live; }
 
   // One round; returns the bytes drained.
   uint64_t drain();
   // The last round: nobody writes any more.
   void finish();
 
-  bool limit_reached() const { return events_ >= max_events_; }
   // The first write that failed; the trace on disk is whole up to there.
   const std::optional<Error>& output_error() const { return output_error_; }
+  // Events that were shown live are not counted here.
   ConsumerTotals totals() const;
-  int64_t realtime_offset() const { return clock_.realtime_offset(); }
 
  private:
   struct Layout {
@@ -73,20 +87,18 @@ class Consumer {
 
   abi::Geometry geometry_;
   uint8_t* region_;
-  const std::vector<ctf::EventClass>& classes_;
   std::vector<uint32_t> record_sizes_;  // by class id
   std::vector<Layout> layouts_;         // by class id
-  ctf::TscClock clock_;
+  ctf::TscClock& clock_;
   std::vector<ring::RingReader> rings_;
   std::optional<ring::SharedRingReader> shared_;
   std::vector<ctf::StreamWriter> writers_;  // one per ring, then the shared ring's
-  std::optional<LiveMerge> live_;
+  LiveMerge* live_ = nullptr;
   std::optional<ThreadNames> names_;  // where a class records them
-  pid_t pid_;
   std::vector<uint8_t> scratch_;
   ring::DrainStats stats_;
   uint64_t events_ = 0;
-  uint64_t max_events_ = UINT64_MAX;
+  EventLimit& limit_;
   uint64_t rounds_ = 0;
   std::optional<Error> output_error_;
 };

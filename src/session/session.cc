@@ -3,50 +3,32 @@
 
 #include <fmt/core.h>
 #include <poll.h>
-#include <signal.h>
-#include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <bit>
-#include <cerrno>
+#include <thread>
 
-#include "probe/instrumentation.h"
-#include "probe/leftovers.h"
-#include "probe/plan.h"
-#include "probe/resolve.h"
 #include "proc/cpu.h"
-#include "proc/status.h"
-#include "session/classes.h"
-#include "session/consumer.h"
+#include "proc/find_processes.h"
+#include "session/environment.h"
+#include "session/live_merge.h"
+#include "session/traced_process.h"
 
 namespace blip::session {
 
 namespace {
 
+using std::chrono::milliseconds;
+using Clock = std::chrono::steady_clock;
+
 std::atomic<bool> stop_requested = false;
 
 constexpr uint64_t kMaxRingSize = uint64_t{1} << 30;
-constexpr uint32_t kSharedRingSize = 1 << 20;
-constexpr uint32_t kMinSlotSize = 64;
-
-constexpr uint64_t signal_bit(int signal) { return uint64_t{1} << (signal - 1); }
-constexpr uint64_t kFaultSignals = signal_bit(SIGSEGV) | signal_bit(SIGBUS) | signal_bit(SIGFPE);
+constexpr milliseconds kLookForProcesses{50};
 
 double to_ms(std::chrono::nanoseconds t) { return std::chrono::duration<double, std::milli>(t).count(); }
-
-// The moment of exec: before main() and the dynamic linker, which only the process's CPU clock has seen.
-std::chrono::steady_clock::time_point process_start() {
-  timespec used;
-  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-  return std::chrono::steady_clock::now() - std::chrono::seconds(used.tv_sec) -
-         std::chrono::nanoseconds(used.tv_nsec);
-}
-const auto kProcessStart = process_start();
-
-double since_process_start_ms() { return to_ms(std::chrono::steady_clock::now() - kProcessStart); }
 
 Status check_options(const Options& options) {
   const uint64_t ring = uint64_t{options.subbuf_count} * options.subbuf_size;
@@ -55,285 +37,287 @@ Status check_options(const Options& options) {
     return Error(ErrorKind::kUsage,
                  "buffers: --num-subbuf and --subbuf-size must be powers of two, at least 2 and 4k, together "
                  "at most 1G");
+  if (!proc::tsc_usable())
+    return Error(ErrorKind::kUnsupported,
+                 "the CPU's cycle counter is not constant: timestamps would be wrong");
   return {};
 }
 
 // How long to sleep between rounds: short while much comes in.
-std::chrono::milliseconds pause_after(uint64_t bytes, uint64_t ring_size) {
-  using std::chrono::milliseconds;
+milliseconds pause_after(uint64_t bytes, uint64_t ring_size) {
   if (bytes == 0) return milliseconds(20);
   return bytes > ring_size / 4 ? milliseconds(1) : milliseconds(5);
 }
 
-std::string now_utc() {
-  const time_t now = ::time(nullptr);
-  tm parts;
-  ::gmtime_r(&now, &parts);
-  char text[32];
-  ::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text;
-}
-
-std::string hostname() {
-  char name[256] = {};
-  ::gethostname(name, sizeof name - 1);
-  return name;
-}
-
-double cpu_seconds() {
-  rusage usage;
-  ::getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](timeval t) { return double(t.tv_sec) + double(t.tv_usec) / 1e6; };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
-
 }  // namespace
 
-// Members in the order they are acquired: undone in reverse.
 struct Session::Impl {
-  explicit Impl(const Options& o) : options(o) {}
+  explicit Impl(const Options& o) : options(o), context(options) {
+    if (options.max_events) context.limit.most = *options.max_events;
+  }
 
-  Status start();
-  Status plan();
-  Status arm();
-  void report_arming();
-  Status register_streams(uint64_t start_tsc);
-  Error all_refused() const;
-  Status open_output();
-  Summary run(const EventSink& sink, const std::function<void()>& end_of_round);
-  End loop(const std::function<void()>& end_of_round);
-  bool target_gone(End& end);
+  Status start(const std::function<void()>& waiting);
+  Status start_by_name(const std::function<void()>& waiting);
+  Status add_by_pid(pid_t pid);
+  size_t add_by_name();
+  bool is_known(pid_t pid) const;
+  Status arm_planned();
+  Status open_output(const proc::Process& first);
+  Status register_streams(TracedProcess& process);
+
+  Summary run(const Hooks& hooks);
+  End loop(const Hooks& hooks);
+  uint64_t drain();
+  bool wait(milliseconds pause);
+  std::optional<End> drop_gone(const Hooks& hooks);
+  void look_for_more(const Hooks& hooks);
+  void retire(TracedProcess& process);
   void finish(Summary& summary);
+  void add_totals(TracedProcess& process);
   void count(Summary& summary) const;
 
+  // Members in the order they are acquired: undone in reverse.
   const Options options;
-  std::optional<proc::Process> process;
-  std::optional<proc::Memory> memory;
-  std::vector<probe::Module> modules;
-  bool modules_complete = false;
-  std::vector<probe::FunctionTarget> targets;
-  std::vector<probe::Probe> probes;
-  std::vector<bool> refused;  // by probe
   std::optional<ctf::TraceDir> dir;
-  ClassTable classes;
+  ctf::Uuid uuid = ctf::random_uuid();
+  ctf::TraceInfo info;
+  TraceContext context;
+  std::vector<std::unique_ptr<TracedProcess>> planned;
+  std::vector<std::unique_ptr<TracedProcess>> live;
+  std::optional<LiveMerge> merge;
+  std::vector<pid_t> hopeless;  // of the right name, but cannot be traced
+  uint64_t streams = 0;
   Armed armed;
-  std::unique_ptr<probe::Instrumentation> instrumentation;
-  std::optional<Consumer> consumer;
+  ConsumerTotals totals;
+  std::vector<std::optional<uint64_t>> hits;  // by class id - 1: summed over processes as they go
+  std::optional<Error> output_error;
+  Clock::time_point last_look{};
 };
 
-Status Session::Impl::start() {
+Status Session::Impl::start(const std::function<void()>& waiting) {
   TRY_OK(check_options(options));
-  if (options.pids.size() != 1)
-    return Error(ErrorKind::kUnsupported, "one process can be traced in this version: name it with -p PID");
-  TRY(process, proc::Process::open(options.pids[0]));
-  TRY(memory, proc::Memory::open(options.pids[0]));
-  if (!proc::tsc_usable())
-    return Error(ErrorKind::kUnsupported,
-                 "the CPU's cycle counter is not constant: timestamps would be wrong");
-  TRY_OK(plan());
-  if (options.mode == Mode::kRecord) TRY_OK(open_output());
-  TRY(const std::optional<std::string> cleaned, probe::clean_leftovers(*process, *memory));
-  if (cleaned) armed.notes.push_back(*cleaned);
-  auto status = arm();
+  if (!options.process_name.empty()) {
+    TRY_OK(start_by_name(waiting));
+  } else {
+    for (pid_t pid : options.pids) TRY_OK(add_by_pid(pid));
+  }
+  if (planned.empty()) return Error(ErrorKind::kUnsupported, "commands cannot be started in this version");
+  if (options.mode == Mode::kRecord) TRY_OK(open_output(planned.front()->process()));
+  auto status = arm_planned();
   if (!status && dir) dir->abandon();
+  armed.total_ms = since_process_start_ms();
   return status;
 }
 
-Status Session::Impl::plan() {
-  TRY(const std::vector<proc::Map> maps, proc::read_maps(process->pid()));
-  const size_t notes_before = armed.notes.size();
-  TRY(modules, probe::load_modules(*process, maps, armed.notes));
-  modules_complete = armed.notes.size() == notes_before;
-  std::vector<elf::Spec> specs;
-  for (const ProbeRequest& request : options.probes) specs.push_back(request.spec);
-  TRY(targets, probe::resolve_functions(specs, modules));
-  if (targets.size() > options.max_probes)
-    return Error(ErrorKind::kUsage,
-                 fmt::format("{} functions match, more than {}: say --max-probes {} if you mean it",
-                             targets.size(), options.max_probes, targets.size()));
-  probes.resize(targets.size());
-  TRY(const pid_t thread, proc::find_live_thread(process->pid()));
-  TRY(const proc::ProcStatus status, proc::read_status(process->pid(), thread));
-  const probe::PlanOptions plan_options{.faults_matter = (status.caught & kFaultSignals) != 0};
-  for (size_t m = 0; m < modules.size(); ++m) {
-    std::vector<size_t> mine;
-    std::vector<elf::Function> functions;
-    for (size_t i = 0; i < targets.size(); ++i) {
-      if (targets[i].module != m) continue;
-      mine.push_back(i);
-      functions.push_back(targets[i].function);
+Status Session::Impl::add_by_pid(pid_t pid) {
+  TRY(proc::Process process, proc::Process::open(pid));
+  auto traced = TracedProcess::plan(std::move(process), context);
+  if (!traced)
+    return options.pids.size() > 1 ? traced.error().with_context(fmt::format("process {}", pid))
+                                   : traced.error();
+  planned.push_back(*std::move(traced));
+  return {};
+}
+
+// Every process of the name that can be traced and is not yet; the others are noted.
+size_t Session::Impl::add_by_name() {
+  for (pid_t pid : proc::find_processes(options.process_name)) {
+    if (is_known(pid)) continue;
+    auto process = proc::Process::open(pid);
+    auto traced = process ? TracedProcess::plan(*std::move(process), context)
+                          : Result<std::unique_ptr<TracedProcess>>(process.error());
+    if (traced) {
+      planned.push_back(*std::move(traced));
+    } else if (traced.error().kind() != ErrorKind::kGone) {
+      hopeless.push_back(pid);
+      armed.notes.push_back(fmt::format("process {} is left out: {}", pid, traced.error().message()));
     }
-    if (mine.empty()) continue;
-    auto sites = probe::plan_entries(modules[m], functions, plan_options);
-    for (size_t i = 0; i < mine.size(); ++i) probes[mine[i]] = {.module = m, .site = std::move(sites[i])};
+  }
+  return planned.size();
+}
+
+bool Session::Impl::is_known(pid_t pid) const {
+  if (std::find(hopeless.begin(), hopeless.end(), pid) != hopeless.end()) return true;
+  return std::any_of(live.begin(), live.end(),
+                     [&](const auto& p) { return p->process().pid() == pid || p->shares(pid); });
+}
+
+Status Session::Impl::start_by_name(const std::function<void()>& waiting) {
+  if (add_by_name() > 0) return {};
+  if (!options.wait_for_processes) {
+    if (!armed.notes.empty())
+      return Error(ErrorKind::kNotFound, fmt::format("no process named {} can be traced: {}",
+                                                     options.process_name, armed.notes.front()));
+    return Error(ErrorKind::kNotFound,
+                 fmt::format("no process of yours is named {}: --wait waits for one", options.process_name));
+  }
+  if (waiting) waiting();
+  const auto begin = Clock::now();
+  while (add_by_name() == 0) {
+    if (stop_requested || (options.duration && Clock::now() - begin > *options.duration))
+      return Error(ErrorKind::kNotFound, fmt::format("no process named {} came", options.process_name));
+    std::this_thread::sleep_for(kLookForProcesses);
   }
   return {};
 }
 
-Status Session::Impl::open_output() {
+Status Session::Impl::open_output(const proc::Process& first) {
   const std::string path =
-      options.output_dir.empty() ? ctf::default_name(process->comm(), process->pid()) : options.output_dir;
+      options.output_dir.empty() ? ctf::default_name(first.comm(), first.pid()) : options.output_dir;
   TRY(dir, ctf::TraceDir::create(path));
-  return {};
-}
-
-Status Session::Impl::arm() {
-  std::vector<uint64_t> ips;
-  for (const probe::FunctionTarget& t : targets)
-    ips.push_back(modules[t.module].to_target(t.function.addr).value);
-  classes = make_classes(options, targets, ips);
-  if (classes.classes.size() >= abi::kMaxClasses)
-    return Error(ErrorKind::kUsage, fmt::format("too many probes: at most {}", abi::kMaxClasses));
-  uint32_t largest = 0;
-  for (size_t i = 0; i < probes.size(); ++i) {
-    probes[i].program = classes.programs[i];
-    largest = std::max(largest, classes.programs[i].record_size);
-  }
-
-  if (std::all_of(probes.begin(), probes.end(), [](const probe::Probe& p) { return p.site.refused(); }))
-    return all_refused();
-
-  abi::Geometry geometry{.class_count = static_cast<uint32_t>(classes.classes.size()) + abi::kFirstClass};
-  if (options.mode != Mode::kCount) {
-    geometry.subbuf_count = options.subbuf_count;
-    geometry.subbuf_size = options.subbuf_size;
-    geometry.slot_size = std::max(kMinSlotSize, std::bit_ceil(largest + 8));
-    geometry.slot_count = kSharedRingSize / geometry.slot_size;
-  }
-  const uint64_t start_tsc = ring::TscClock()();
-  TRY(instrumentation,
-      probe::Instrumentation::arm(*process, *memory, modules, probes, geometry, modules_complete));
-  report_arming();
-  const double instrumented_ms = since_process_start_ms();
-  TRY_OK(register_streams(start_tsc));
-  armed.total_ms = since_process_start_ms();
-  armed.notes.push_back(fmt::format("instrumentation {:.1f} ms, registration {:.1f} ms", instrumented_ms,
-                                    armed.total_ms - instrumented_ms));
-  return {};
-}
-
-// Said before the target is touched.
-Error Session::Impl::all_refused() const {
-  constexpr size_t kShown = 5;
-  std::string text = "nothing can be armed";
-  for (size_t i = 0; i < std::min(kShown, probes.size()); ++i)
-    text += fmt::format("{} {}: {}", i == 0 ? ":" : ";", targets[i].name, probes[i].site.refusal);
-  if (probes.size() > kShown) text += fmt::format("; and {} more", probes.size() - kShown);
-  return Error(ErrorKind::kUnsupported, text);
-}
-
-void Session::Impl::report_arming() {
-  refused.resize(probes.size());
-  const auto refuse = [&](size_t i, const std::string& reason) {
-    refused[i] = true;
-    armed.refused.push_back({targets[i].name, reason});
-  };
-  for (size_t i = 0; i < probes.size(); ++i)
-    if (probes[i].site.refused()) refuse(i, probes[i].site.refusal);
-  const probe::ArmReport& report = instrumentation->report();
-  for (const auto& [probe, reason] : report.refused) refuse(probe, reason);
-  armed.notes.insert(armed.notes.end(), report.notes.begin(), report.notes.end());
-  armed.probes = probes.size() - armed.refused.size();
-  armed.paused_ms = to_ms(report.paused);
-}
-
-// The consumer, and for a trace on disk its metadata and stream files.
-Status Session::Impl::register_streams(uint64_t start_tsc) {
-  consumer.emplace(instrumentation->geometry(), instrumentation->region(), classes.classes, process->pid(),
-                   start_tsc);
-  if (options.max_events) consumer->limit_events(*options.max_events);
-  if (dir) {
-    const ctf::Uuid uuid = ctf::random_uuid();
-    const ctf::TraceInfo info{.hostname = hostname(),
-                              .procname = process->comm(),
-                              .vpid = process->ns_pid(),
-                              .command_line = options.command_line,
-                              .creation_time = now_utc(),
-                              .realtime_offset = consumer->realtime_offset()};
-    TRY_OK(dir->write_metadata(ctf::metadata_text(info, classes.classes, uuid)));
-    TRY_OK(consumer->write_to(*dir, uuid));
+  info = trace_info(options);
+  info.realtime_offset = context.clock.realtime_offset();
+  if (options.pids.size() == 1) {
+    info.procname = first.comm();
+    info.vpid = first.ns_pid();
   }
   return {};
 }
 
-// An end of the target: exec leaves the process, but not the memory we knew.
-bool Session::Impl::target_gone(End& end) {
-  if (!process->alive()) {
-    end = End::kTargetExit;
-  } else if (memory->mm_gone()) {
-    end = process->alive() ? End::kTargetExec : End::kTargetExit;
-  } else {
-    return false;
+// Of the processes of a name, one may end between plan and arm, or turn out to be in other hands.
+Status Session::Impl::arm_planned() {
+  std::vector<std::unique_ptr<TracedProcess>> todo = std::exchange(planned, {});
+  std::optional<Error> failed;
+  for (std::unique_ptr<TracedProcess>& process : todo) {
+    const pid_t pid = process->process().pid();
+    auto status = process->arm();
+    if (!status && options.process_name.empty())
+      return options.pids.size() > 1 ? status.error().with_context(fmt::format("process {}", pid))
+                                     : status.error();
+    if (!status) {
+      hopeless.push_back(pid);
+      armed.notes.push_back(fmt::format("process {} is left out: {}", pid, status.error().message()));
+      failed = status.error();
+      continue;
+    }
+    TRY_OK(register_streams(*process));
+    process->report(armed);
+    live.push_back(std::move(process));
   }
-  instrumentation->target_is_gone();
-  return true;
+  if (live.empty() && failed) return *failed;
+  return {};
 }
 
-End Session::Impl::loop(const std::function<void()>& end_of_round) {
-  const auto begin = std::chrono::steady_clock::now();
-  End end = End::kStopped;
+Status Session::Impl::register_streams(TracedProcess& process) {
+  if (merge) process.consumer().show_to(&*merge);
+  if (!dir) return {};
+  TRY_OK(dir->write_metadata(ctf::metadata_text(info, context.classes.classes(), uuid)));
+  const std::string prefix = streams == 0 ? "" : fmt::format("pid{}-{}-", process.process().pid(), streams);
+  TRY_OK(process.consumer().write_to(*dir, uuid, prefix, streams));
+  streams += process.stream_count();
+  return {};
+}
+
+uint64_t Session::Impl::drain() {
+  const uint64_t now_ns = context.clock.sample().ns;
+  uint64_t bytes = 0;
+  for (const auto& process : live) bytes = std::max(bytes, process->consumer().drain());
+  if (merge) context.limit.taken += merge->show(now_ns, context.limit.most - context.limit.taken);
+  return bytes;
+}
+
+// Sleeps, but not after a process has ended.
+bool Session::Impl::wait(milliseconds pause) {
+  std::vector<pollfd> events;
+  for (const auto& process : live)
+    events.push_back({.fd = process->poll_fd(), .events = POLLIN, .revents = 0});
+  return ::poll(events.data(), events.size(), static_cast<int>(pause.count())) > 0;
+}
+
+void Session::Impl::retire(TracedProcess& process) {
+  process.consumer().finish();
+  if (const auto& error = process.consumer().output_error(); error && !output_error) output_error = error;
+  add_totals(process);
+}
+
+// Ends of processes; a value if none is left.
+std::optional<End> Session::Impl::drop_gone(const Hooks& hooks) {
+  std::optional<End> last;
+  for (auto p = live.begin(); p != live.end();) {
+    last = (*p)->gone();
+    if (!last || (live.size() == 1 && !options.wait_for_processes)) {
+      ++p;
+      continue;
+    }
+    if (hooks.notice) hooks.notice(fmt::format("process {} has gone", (*p)->process().pid()));
+    retire(**p);
+    p = live.erase(p);
+  }
+  return live.size() == 1 && !options.wait_for_processes ? last : std::nullopt;
+}
+
+void Session::Impl::look_for_more(const Hooks& hooks) {
+  if (!options.wait_for_processes || Clock::now() - last_look < kLookForProcesses) return;
+  last_look = Clock::now();
+  if (add_by_name() == 0) return;
+  const size_t before = live.size();
+  const uint64_t probes = armed.probes;
+  if (auto status = arm_planned(); !status && !output_error) output_error = status.error();
+  if (live.size() > before && hooks.notice)
+    hooks.notice(
+        fmt::format("armed {} probes in process {}", armed.probes - probes, live.back()->process().pid()));
+}
+
+End Session::Impl::loop(const Hooks& hooks) {
+  const auto begin = Clock::now();
   for (;;) {
-    const uint64_t bytes = consumer->drain();
-    if (end_of_round) end_of_round();
-    if (consumer->limit_reached()) return End::kMaxEvents;
-    if (consumer->output_error()) return End::kOutputFailed;
+    const uint64_t bytes = drain();
+    if (hooks.end_of_round) hooks.end_of_round();
+    if (context.limit.reached()) return End::kMaxEvents;
+    for (const auto& process : live)
+      if (process->consumer().output_error()) return End::kOutputFailed;
     if (stop_requested) return End::kStopped;
-    auto pause = std::chrono::duration_cast<std::chrono::milliseconds>(
-        pause_after(bytes, instrumentation->geometry().ring_size()));
+    milliseconds pause = pause_after(bytes, live.empty() ? 0 : live.front()->ring_size());
     if (options.duration) {
-      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
-          *options.duration - (std::chrono::steady_clock::now() - begin));
+      const auto left = std::chrono::duration_cast<milliseconds>(*options.duration - (Clock::now() - begin));
       if (left.count() <= 0) return End::kDuration;
       pause = std::min(pause, left);
     }
-    pollfd exit_event{.fd = process->pidfd(), .events = POLLIN, .revents = 0};
-    (void)::poll(&exit_event, 1, static_cast<int>(pause.count()));
-    if (target_gone(end)) return end;
+    wait(pause);
+    if (const auto end = drop_gone(hooks)) return *end;
+    look_for_more(hooks);
+    if (output_error) return End::kOutputFailed;
   }
 }
 
+void Session::Impl::add_totals(TracedProcess& process) {
+  const ConsumerTotals more = process.consumer().totals();
+  totals.events += more.events;
+  totals.discarded += more.discarded;
+  totals.skipped += more.skipped;
+  totals.malformed += more.malformed;
+  if (options.mode == Mode::kCount) process.add_hits(hits);
+}
+
 void Session::Impl::count(Summary& summary) const {
-  const ring::CounterReader counters(instrumentation->geometry(), instrumentation->region());
-  for (size_t i = 0; i < targets.size(); ++i) {
-    if (refused[i]) continue;
-    const ring::CounterTotals totals = counters.class_totals(classes.programs[i].class_id);
-    summary.counts.push_back({targets[i].name, modules[targets[i].module].basename(), totals.hits});
-    summary.events += totals.hits;
+  for (size_t i = 0; i < hits.size(); ++i) {
+    if (!hits[i]) continue;
+    const ctf::EventClass& c = context.classes.classes()[i];
+    summary.counts.push_back({c.name, context.classes.module_of(c.id), *hits[i]});
+    summary.events += *hits[i];
   }
 }
 
 void Session::Impl::finish(Summary& summary) {
-  const auto begin = std::chrono::steady_clock::now();
-  if (summary.end != End::kTargetExit && summary.end != End::kTargetExec) {
-    auto removed = instrumentation->disarm();
-    if (removed) {
-      summary.detach_paused_ms = to_ms(removed->paused);
-      if (removed->kept)
-        summary.warnings.push_back(
-            fmt::format("memory of blip stays in process {}: {}", process->pid(), removed->kept_reason));
-      if (removed->foreign != 0)
-        summary.warnings.push_back(
-            fmt::format("{} probed places held bytes of another tool and were left alone", removed->foreign));
-    } else if (!target_gone(summary.end)) {
-      summary.warnings.push_back(
-          fmt::format("process {} could not be restored: {}", process->pid(), removed.error().message()));
-      summary.failed = true;
-    }
-  }
-  summary.detach_ms = to_ms(std::chrono::steady_clock::now() - begin);
-  consumer->finish();
-  if (const auto& error = consumer->output_error()) {
-    summary.warnings.push_back("the trace is incomplete: " + error->message());
+  const auto begin = Clock::now();
+  for (const auto& process : live) process->disarm(summary);
+  summary.detach_ms = to_ms(Clock::now() - begin);
+  for (const auto& process : live) retire(*process);
+  if (merge)
+    totals.events += context.limit.taken + merge->show(UINT64_MAX, context.limit.most - context.limit.taken);
+  if (output_error) {
+    summary.warnings.push_back("the trace is incomplete: " + output_error->message());
     summary.failed = true;
   }
 }
 
-Summary Session::Impl::run(const EventSink& sink, const std::function<void()>& end_of_round) {
-  if (sink) consumer->show_to(sink);
+Summary Session::Impl::run(const Hooks& hooks) {
+  if (hooks.sink) merge.emplace(hooks.sink, context.classes.classes());
+  for (const auto& process : live)
+    if (merge) process->consumer().show_to(&*merge);
   Summary summary;
-  summary.end = loop(end_of_round);
+  summary.end = loop(hooks);
   finish(summary);
-  const ConsumerTotals totals = consumer->totals();
   summary.events = totals.events;
   summary.discarded = totals.discarded;
   summary.skipped = totals.skipped;
@@ -349,16 +333,15 @@ Summary Session::Impl::run(const EventSink& sink, const std::function<void()>& e
 Session::Session(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Session::~Session() = default;
 
-Result<std::unique_ptr<Session>> Session::start(const Options& options) {
+Result<std::unique_ptr<Session>> Session::start(const Options& options,
+                                                const std::function<void()>& waiting) {
   auto impl = std::make_unique<Impl>(options);
-  TRY_OK(impl->start());
+  TRY_OK(impl->start(waiting));
   return std::unique_ptr<Session>(new Session(std::move(impl)));
 }
 
 const Armed& Session::armed() const { return impl_->armed; }
-Summary Session::run(const EventSink& sink, const std::function<void()>& end_of_round) {
-  return impl_->run(sink, end_of_round);
-}
+Summary Session::run(const Hooks& hooks) { return impl_->run(hooks); }
 void Session::request_stop() { stop_requested = true; }
 
 }  // namespace blip::session

@@ -27,7 +27,7 @@ struct Refusal {
 };
 
 struct Armed {
-  uint64_t probes = 0;
+  uint64_t probes = 0;   // over all processes
   double total_ms = 0;   // from blip's start
   double paused_ms = 0;  // the longest stop of any thread
   std::vector<Refusal> refused;
@@ -59,20 +59,28 @@ struct Summary {
 
 using EventSink = std::function<void(const EventView&)>;
 
+// What run() tells while it goes on; each may be empty.
+struct Hooks {
+  EventSink sink;                                  // every event, in the order of time (Mode::kTrace)
+  std::function<void()> end_of_round;              // there is nothing more for now
+  std::function<void(const std::string&)> notice;  // a process came or went
+};
+
 // One trace from attach to detach. Whatever happens after start(), the destructor leaves the target as it
 // was.
 class Session {
  public:
-  // Plans, attaches, arms. On an error nothing is left in the target.
-  static Result<std::unique_ptr<Session>> start(const Options& options);
+  // Finds the processes, plans, attaches, arms. With Options::wait_for_processes it waits for the first one;
+  // `waiting` is called before that. On an error nothing is left in any target.
+  static Result<std::unique_ptr<Session>> start(const Options& options,
+                                                const std::function<void()>& waiting = {});
   ~Session();
 
   const Armed& armed() const;
 
-  // Drains until the target ends, a limit is reached or request_stop() was called; then disarms and finishes
-  // the trace. `sink` gets every event (Mode::kTrace), `end_of_round` tells when there is nothing more for
-  // now; both may be empty.
-  Summary run(const EventSink& sink, const std::function<void()>& end_of_round = {});
+  // Drains until the last process ends, a limit is reached or request_stop() was called; then disarms and
+  // finishes the trace.
+  Summary run(const Hooks& hooks);
 
   // From a signal handler or another thread: run() comes to a normal end.
   static void request_stop();

@@ -41,7 +41,8 @@ const ThreadNames::Name& ThreadNames::of(int32_t tid) {
 
 ThreadNames::Name ThreadNames::read(int32_t tid) const {
   Name name{};
-  const std::string comm = proc::read_comm(pid_, tid);
+  std::string comm = proc::read_comm(pid_, tid);
+  if (comm.empty()) comm = proc::read_comm(tid, tid);  // the first thread of a child
   std::copy_n(comm.begin(), std::min(comm.size(), name.size() - 1), name.begin());
   return name;
 }

@@ -62,17 +62,6 @@ target: signal_storm 500
 run: blip count -p $PID --function work
 check: table()["work"] == calls
 
-case: hits in children of fork are recorded or counted as skipped
-target: forker 40
-run: blip record -p $PID --function work --context pid -o t
-exact:
-check: all(e.vpid == PID for e in events()) or len({e.vpid for e in events()}) == 41
-
-case: hits in children of fork, counted
-target: forker 40
-run: blip count -p $PID --function work
-check: table()["work"] + summary.skipped == calls
-
 case: children of vfork and posix_spawn
 target: spawner 40
 run: blip record -p $PID --function work --context tid -o t

@@ -115,6 +115,12 @@ def differences(before, after, parts=PARTS):
     return result
 
 
+def untouched(pid):
+    """Nothing of blip is in the process: no mapping, and its text is its files' text."""
+    maps = read_maps(pid)
+    return not _left(pid, maps) and not _text_differences(pid, maps)
+
+
 def is_alive(pid):
     return state_letter(pid) not in ("", "Z", "X")
 

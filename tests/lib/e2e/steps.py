@@ -115,7 +115,7 @@ class Steps:
         self.exit_checked = False
 
     def do_wait(self, what):
-        """`target` or `blip` ends; `armed`; `done`; `stopped`; `print TEXT`: blip has printed it; `say TEXT`: the target;
+        """`target` or `blip` ends; `armed`; `done`; `stopped`; `print TEXT`, `print-err TEXT`: blip has printed it; `say TEXT`: the target;
         `helper TEXT`: the helper; `ended helper`; `traced`: the target has a tracer."""
         scene, (word, _, text) = self.scene, what.partition(" ")
         text = scene.expand(text)
@@ -126,6 +126,7 @@ class Steps:
             "done": lambda: "done" in scene.target.out().split(),
             "stopped": lambda: state.state_letter(scene.target.pid) == "T",
             "print": lambda: text in squeeze(scene.blip.out()),
+            "print-err": lambda: text in squeeze(scene.blip.err()),
             "say": lambda: text in scene.target.out(),
             "helper": lambda: text in scene.helper.out() + scene.helper.err(),
             "ended": lambda: scene.helper.code() is not None,
@@ -234,7 +235,7 @@ class Steps:
         armed = ARMED.search(scene.err)
         names = dict(scene.vars)
         names.update(events=events, out=scene.out, err=scene.err, code=scene.code, re=re, trace_dir=scene.trace_dir,
-                     state_letter=state.state_letter, target=scene.target, helper=scene.helper)
+                     state_letter=state.state_letter, untouched=state.untouched, target=scene.target, helper=scene.helper)
         names["json_lines"] = lambda: [json.loads(line) for line in scene.out.splitlines()]
         names["table"] = lambda: dict((w[0], int(w[-1])) for w in map(str.split, scene.out.splitlines())
                                       if len(w) >= 2 and w[-1].isdigit())

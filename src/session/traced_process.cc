@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: MIT
+#include "session/traced_process.h"
+
+#include <fmt/core.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <bit>
+#include <set>
+
+#include "probe/leftovers.h"
+#include "probe/plan.h"
+#include "proc/status.h"
+#include "ring/counters.h"
+
+namespace blip::session {
+
+namespace {
+
+constexpr uint32_t kSharedRingSize = 1 << 20;
+constexpr uint32_t kMinSlotSize = 64;
+constexpr int kChildRounds = 16;  // children may fork while they are being restored
+
+constexpr uint64_t signal_bit(int signal) { return uint64_t{1} << (signal - 1); }
+constexpr uint64_t kFaultSignals = signal_bit(SIGSEGV) | signal_bit(SIGBUS) | signal_bit(SIGFPE);
+
+double to_ms(std::chrono::nanoseconds t) { return std::chrono::duration<double, std::milli>(t).count(); }
+
+}  // namespace
+
+Result<std::unique_ptr<TracedProcess>> TracedProcess::plan(proc::Process process, TraceContext& context) {
+  TRY(proc::Memory memory, proc::Memory::open(process.pid()));
+  std::unique_ptr<TracedProcess> self(new TracedProcess(std::move(process), std::move(memory), context));
+  TRY_OK(self->make_plan());
+  return self;
+}
+
+TracedProcess::~TracedProcess() {
+  if (!instrumentation_ || disarmed_) return;
+  Summary nobody_reads_it;
+  disarm(nobody_reads_it);
+}
+
+Status TracedProcess::make_plan() {
+  const Options& options = context_.options;
+  TRY(const std::vector<proc::Map> maps, proc::read_maps(process_.pid()));
+  TRY(modules_, probe::load_modules(process_, maps, notes_));
+  modules_complete_ = notes_.empty();
+  std::vector<elf::Spec> specs;
+  for (const ProbeRequest& request : options.probes) specs.push_back(request.spec);
+  TRY(targets_, probe::resolve_functions(specs, modules_));
+  if (targets_.size() > options.max_probes)
+    return Error(ErrorKind::kUsage,
+                 fmt::format("{} functions match, more than {}: say --max-probes {} if you mean it",
+                             targets_.size(), options.max_probes, targets_.size()));
+  probes_.resize(targets_.size());
+  TRY(const pid_t thread, proc::find_live_thread(process_.pid()));
+  TRY(const proc::ProcStatus status, proc::read_status(process_.pid(), thread));
+  const probe::PlanOptions plan_options{.faults_matter = (status.caught & kFaultSignals) != 0};
+  for (size_t m = 0; m < modules_.size(); ++m) {
+    std::vector<size_t> mine;
+    std::vector<elf::Function> functions;
+    for (size_t i = 0; i < targets_.size(); ++i) {
+      if (targets_[i].module != m) continue;
+      mine.push_back(i);
+      functions.push_back(targets_[i].function);
+    }
+    if (mine.empty()) continue;
+    auto sites = probe::plan_entries(modules_[m], functions, plan_options);
+    for (size_t i = 0; i < mine.size(); ++i) probes_[mine[i]] = {.module = m, .site = std::move(sites[i])};
+  }
+  if (std::all_of(probes_.begin(), probes_.end(), [](const probe::Probe& p) { return p.site.refused(); }))
+    return all_refused();
+  return {};
+}
+
+// Said before the target is touched.
+Error TracedProcess::all_refused() const {
+  constexpr size_t kShown = 5;
+  std::string text = "nothing can be armed";
+  for (size_t i = 0; i < std::min(kShown, probes_.size()); ++i)
+    text += fmt::format("{} {}: {}", i == 0 ? ":" : ";", targets_[i].name, probes_[i].site.refusal);
+  if (probes_.size() > kShown) text += fmt::format("; and {} more", probes_.size() - kShown);
+  return Error(ErrorKind::kUnsupported, text);
+}
+
+abi::Geometry TracedProcess::geometry(uint32_t largest_record) const {
+  const Options& options = context_.options;
+  abi::Geometry g{.class_count = static_cast<uint32_t>(context_.classes.classes().size()) + abi::kFirstClass};
+  if (options.mode == Mode::kCount) return g;
+  g.subbuf_count = options.subbuf_count;
+  g.subbuf_size = options.subbuf_size;
+  g.slot_size = std::max(kMinSlotSize, std::bit_ceil(largest_record + 8));
+  g.slot_count = kSharedRingSize / g.slot_size;
+  return g;
+}
+
+Status TracedProcess::arm() {
+  TRY(const std::optional<std::string> cleaned, probe::clean_leftovers(process_, memory_));
+  if (cleaned) notes_.push_back(*cleaned);
+  std::vector<ProbedFunction> functions;
+  for (const probe::FunctionTarget& t : targets_) {
+    const probe::Module& module = modules_[t.module];
+    functions.push_back(
+        {t.name, module.basename(), t.function.addr, t.request, module.to_target(t.function.addr).value});
+  }
+  std::vector<jit::Program> programs = context_.classes.add(functions);
+  if (context_.classes.classes().size() >= abi::kMaxClasses)
+    return Error(ErrorKind::kUsage, fmt::format("too many probes: at most {}", abi::kMaxClasses));
+  uint32_t largest = 0;
+  for (size_t i = 0; i < probes_.size(); ++i) {
+    largest = std::max(largest, programs[i].record_size);
+    probes_[i].program = std::move(programs[i]);
+  }
+  const uint64_t start_tsc = ring::TscClock()();
+  TRY(instrumentation_, probe::Instrumentation::arm(process_, memory_, modules_, probes_,
+                                                    {.geometry = geometry(largest),
+                                                     .modules_complete = modules_complete_,
+                                                     .follow_fork = context_.options.follow_fork}));
+  consumer_.emplace(ConsumerInput{.geometry = instrumentation_->geometry(),
+                                  .region = instrumentation_->region(),
+                                  .pid = process_.pid(),
+                                  .start_tsc = start_tsc,
+                                  .classes = context_.classes.classes(),
+                                  .clock = context_.clock,
+                                  .limit = context_.limit});
+  return {};
+}
+
+void TracedProcess::report(Armed& armed) const {
+  const size_t refused_before = armed.refused.size();
+  for (size_t i = 0; i < probes_.size(); ++i)
+    if (probes_[i].site.refused()) armed.refused.push_back({targets_[i].name, probes_[i].site.refusal});
+  const probe::ArmReport& report = instrumentation_->report();
+  for (const auto& [probe, reason] : report.refused) armed.refused.push_back({targets_[probe].name, reason});
+  armed.notes.insert(armed.notes.end(), notes_.begin(), notes_.end());
+  armed.notes.insert(armed.notes.end(), report.notes.begin(), report.notes.end());
+  armed.probes += probes_.size() - (armed.refused.size() - refused_before);
+  armed.paused_ms = std::max(armed.paused_ms, to_ms(report.paused));
+}
+
+// exec leaves the process, but not the memory we knew.
+bool TracedProcess::has_left() {
+  if (left_) return true;
+  if (!process_.alive()) {
+    left_ = End::kTargetExit;
+  } else if (memory_.mm_gone()) {
+    left_ = process_.alive() ? End::kTargetExec : End::kTargetExit;
+  } else {
+    return false;
+  }
+  instrumentation_->target_is_gone();
+  return true;
+}
+
+std::optional<End> TracedProcess::gone() {
+  if (!has_left()) return {};
+  std::erase_if(children_, [](const Child& c) { return !c.process.alive() || c.memory.mm_gone(); });
+  if (!children_.empty()) return {};
+  if (context_.options.follow_fork) {
+    for (pid_t pid : instrumentation_->sharers().find()) {
+      auto process = proc::Process::open(pid);
+      auto memory = proc::Memory::open(pid);
+      if (process && memory) children_.push_back({*std::move(process), *std::move(memory)});
+    }
+  }
+  return children_.empty() ? left_ : std::nullopt;
+}
+
+int TracedProcess::poll_fd() const {
+  if (!left_) return process_.pidfd();
+  return children_.empty() ? -1 : children_.front().process.pidfd();
+}
+
+void TracedProcess::tell_removal(pid_t pid, const Result<probe::RemovalReport>& removed, Summary& summary) {
+  if (!removed) {
+    summary.warnings.push_back(
+        fmt::format("process {} could not be restored: {}", pid, removed.error().message()));
+    summary.failed = true;
+    return;
+  }
+  summary.detach_paused_ms = std::max(summary.detach_paused_ms, to_ms(removed->paused));
+  if (removed->kept)
+    summary.warnings.push_back(
+        fmt::format("memory of blip stays in process {}: {}", pid, removed->kept_reason));
+  if (removed->foreign != 0)
+    summary.warnings.push_back(
+        fmt::format("{} probed places in process {} held bytes of another tool and were left alone",
+                    removed->foreign, pid));
+}
+
+void TracedProcess::disarm(Summary& summary) {
+  disarmed_ = true;
+  if (!has_left()) {
+    auto removed = instrumentation_->disarm();
+    if (removed || !has_left()) tell_removal(process_.pid(), removed, summary);
+  }
+  disarm_children(summary);
+}
+
+Result<probe::RemovalReport> TracedProcess::disarm_child(pid_t pid) const {
+  TRY(const proc::Process process, proc::Process::open(pid));
+  TRY(proc::Memory memory, proc::Memory::open(pid));
+  return instrumentation_->disarm_child(process, memory);
+}
+
+// Until no process is found that shares the memory and has not been dealt with: they may fork meanwhile.
+void TracedProcess::disarm_children(Summary& summary) {
+  std::set<pid_t> done{process_.pid()};
+  for (int round = 0; round < kChildRounds; ++round) {
+    bool any = false;
+    for (pid_t pid : instrumentation_->sharers().find()) {
+      if (!done.insert(pid).second) continue;
+      any = true;
+      const auto removed = disarm_child(pid);
+      if (removed || instrumentation_->sharers().shares(pid)) tell_removal(pid, removed, summary);
+    }
+    if (!any) return;
+  }
+}
+
+void TracedProcess::add_hits(std::vector<std::optional<uint64_t>>& hits) const {
+  const ring::CounterReader counters(instrumentation_->geometry(), instrumentation_->region());
+  std::set<size_t> refused;
+  for (const auto& [probe, reason] : instrumentation_->report().refused) refused.insert(probe);
+  hits.resize(context_.classes.classes().size());
+  for (size_t i = 0; i < probes_.size(); ++i) {
+    if (probes_[i].site.refused() || refused.contains(i)) continue;
+    const uint16_t id = probes_[i].program.class_id;
+    std::optional<uint64_t>& sum = hits[id - abi::kFirstClass];
+    sum = sum.value_or(0) + counters.class_totals(id).hits;
+  }
+}
+
+}  // namespace blip::session

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <sys/types.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "probe/instrumentation.h"
+#include "probe/module.h"
+#include "probe/resolve.h"
+#include "proc/memory.h"
+#include "proc/process.h"
+#include "session/classes.h"
+#include "session/consumer.h"
+#include "session/session.h"
+
+namespace blip::session {
+
+// What the processes of one trace share.
+struct TraceContext {
+  explicit TraceContext(const Options& o) : options(o), classes(o) {}
+
+  const Options& options;
+  ClassTable classes;
+  ctf::TscClock clock;
+  EventLimit limit;
+};
+
+// One process with its probes, from plan to detach, and the children that forks gave a copy of them. Whatever
+// happens after arm(), the destructor leaves them as they were.
+class TracedProcess {
+ public:
+  // Looks at the process and decides what would be patched; nothing is changed in it.
+  static Result<std::unique_ptr<TracedProcess>> plan(proc::Process process, TraceContext& context);
+  // Stops it and arms. On an error nothing is left in the target.
+  Status arm();
+  ~TracedProcess();
+
+  const proc::Process& process() const { return process_; }
+  // Adds what arm() did to the session's report.
+  void report(Armed& armed) const;
+  Consumer& consumer() { return *consumer_; }
+  uint64_t ring_size() const { return instrumentation_->geometry().ring_size(); }
+  uint64_t stream_count() const { return instrumentation_->geometry().ring_count + 1; }
+
+  // Whether the process, and every child that shares its memory, has ended or called exec; kTargetExec if the
+  // process itself did. Cheap while the process lives.
+  std::optional<End> gone();
+  // Something to poll(2) that becomes readable when a process ends: negative if there is nothing.
+  int poll_fd() const;
+  bool shares(pid_t pid) const { return instrumentation_->sharers().shares(pid); }
+
+  // Restores the process and its children.
+  void disarm(Summary& summary);
+  // Counting: adds the hits of each armed function to its class's entry, [class id - 1].
+  void add_hits(std::vector<std::optional<uint64_t>>& hits) const;
+
+ private:
+  // A child of a fork that outlives the process.
+  struct Child {
+    proc::Process process;
+    proc::Memory memory;
+  };
+
+  TracedProcess(proc::Process process, proc::Memory memory, TraceContext& context)
+      : process_(std::move(process)), memory_(std::move(memory)), context_(context) {}
+
+  Status make_plan();
+  Error all_refused() const;
+  abi::Geometry geometry(uint32_t largest_record) const;
+  bool has_left();
+  static void tell_removal(pid_t pid, const Result<probe::RemovalReport>& removed, Summary& summary);
+  Result<probe::RemovalReport> disarm_child(pid_t pid) const;
+  void disarm_children(Summary& summary);
+
+  proc::Process process_;
+  proc::Memory memory_;
+  TraceContext& context_;
+  std::vector<std::string> notes_;
+  std::vector<probe::Module> modules_;
+  bool modules_complete_ = false;
+  std::vector<probe::FunctionTarget> targets_;
+  std::vector<probe::Probe> probes_;
+  std::unique_ptr<probe::Instrumentation> instrumentation_;
+  std::optional<Consumer> consumer_;
+  bool disarmed_ = false;
+  std::optional<End> left_;      // the process itself has gone
+  std::vector<Child> children_;  // known ones; looked for only when the process has gone
+};
+
+}  // namespace blip::session

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: MIT
+# Several processes in one trace: named one by one, found by name, awaited, and made by fork.
+as: both
+timeout: 60
+
+case: every process of a name, each under its own pid
+target: workers 3
+run: blip record -n workers --function work -o t
+reads:
+exact:
+check: armed.probes == 4
+check: sorted(e.vpid for e in events()) == sorted([PID, worker0, worker1, worker2] * 10)
+check: all(untouched(pid) for pid in (PID, worker0, worker1, worker2))
+
+case: a name can be a command name
+target: workers 3
+run: blip record -n worker1 --function work --context tid,comm -o t
+reads:
+check: armed.probes == 1
+check: {(e.vpid, e.vtid, e.procname) for e in events()} == {(worker1, worker1, "worker1")} and len(events()) == 10
+
+case: two processes by pid, printed in the order of time
+target: workers 2
+run: blip trace -p $PID -p $worker1 --function work --json
+check: [e["vpid"] for e in json_lines()] == [PID] * 10 + [worker1] * 10
+check: [e["time"] for e in json_lines()] == sorted(e["time"] for e in json_lines())
+
+case: two processes, counted together
+target: workers 2
+run: blip count -p $PID -p $worker1 --function work
+check: table()["work"] == 20
+
+case: one of several processes cannot be traced: none is
+target: workers 1
+run: blip record -p $PID -p 999999 --function work -o t
+error: no such process: 999999
+check: untouched(PID) and untouched(worker0)
+
+case: three processes by pid
+target: workers 2
+run: blip record -p $PID -p $worker0 -p $worker1 --function work -o t
+reads:
+exact:
+
+case: no process of that name
+run: blip record -n no_such_name --function work -o t
+error: no process of yours is named no_such_name: --wait waits for one
+
+case: a process that is awaited
+target: workers 1
+launch: blip record -n forker --wait --function work --duration 20s -o t
+wait: print-err waiting for a process named forker
+sh: cp $TARGETS/forker . && (sleep 0.5; echo; sleep 0.5) | ./forker 4
+wait: print-err process
+end:
+reads:
+check: summary.events > 0 and summary.discarded == 0 and summary.skipped == 0
+
+case: children of fork are recorded under their own pids
+target: forker 40
+run: blip record -p $PID --function work --context tid,comm -o t
+reads:
+exact:
+check: summary.skipped == 0
+check: len({e.vpid for e in events()}) == 41
+check: all(e.vtid == e.vpid and e.procname == "forker" for e in events())
+
+case: children of fork, counted
+target: forker 40
+run: blip count -p $PID --function work
+check: table()["work"] == calls and summary.skipped == 0
+
+case: children are left alone if the user wants it
+target: forker 40
+run: blip record -p $PID --function work --no-follow-fork -o t
+reads:
+check: summary.events * 2 == calls and summary.skipped == 0 and summary.discarded == 0
+
+case: children are left alone, counted
+target: forker 40
+run: blip count -p $PID --function work --no-follow-fork
+check: table()["work"] * 2 == calls and summary.skipped == 0
+
+case: a child that outlives the session is restored too
+target: fork_lives
+run: blip record -p $PID --function work -o t
+reads:
+exact:
+check: untouched(PID) and untouched(child)
+go:
+check: {e.vpid for e in events()} == {PID, child}
+
+case: an ignored child that outlives the session is restored too
+target: fork_lives
+run: blip record -p $PID --function work --no-follow-fork -o t
+check: summary.events == 10 and untouched(PID) and untouched(child)
+go:
+
+case: the process ends, its child is traced on and restored
+target: orphan
+start: blip record -p $PID --function work -o t
+go: nowait
+wait: say round=1
+line:
+wait: say round=2
+end:
+reads:
+check: summary.events == 20
+check: {e.vpid for e in events()} == {child} and untouched(child)
+line:
+wait: say round=3
+
+case: the process ends, its child too: so does the trace
+target: orphan
+start: blip record -p $PID --function work -o t
+go: nowait
+wait: say round=1
+sh: kill $child
+wait: blip
+end: alone
+reads:
+check: summary.events == 10
