@@ -23,10 +23,11 @@ test: deps-test
 	@cmake --build $(BUILD) -j $(JOBS)
 	@cd $(BUILD) && ctest --output-on-failure -j $(JOBS) --timeout 300
 
+# BENCH_QUICK=1 is the short cut; BENCH="--only TEXT..." selects (bench/run.py --list names what there is).
 bench: deps-bench
 	@cmake -S . -B $(BUILD) -G Ninja >/dev/null
 	@cmake --build $(BUILD) -j $(JOBS)
-	@bench/run.py --build $(BUILD)
+	@bench/run.py --build $(BUILD) $(if $(BENCH_QUICK),--quick) $(BENCH)
 
 install: build
 	@cmake --install $(BUILD) --prefix $(PREFIX) --component Unspecified

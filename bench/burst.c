@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { kMaxThreads = 16, kMaxBursts = 10000 };
+enum { kMaxThreads = 64, kMaxBursts = 10000 };
 static const int64_t kSecond = 1000000000;
 static const int64_t kTick = 1000000;  // pace of `rate`
 
@@ -29,7 +29,10 @@ struct worker {
   int index;
   pthread_t thread;
   int64_t cpu_ns[kMaxBursts];
+  int64_t wall_ns[kMaxBursts];
 };
+
+long burst_spin;
 
 static struct worker workers[kMaxThreads];
 
@@ -65,9 +68,10 @@ static void* work_bursts(void* argument) {
   pin(self->index);
   for (int i = 0; i < run->bursts; i++) {
     pthread_barrier_wait(&run->barrier);
-    int64_t start = now(CLOCK_THREAD_CPUTIME_ID);
+    int64_t wall = now(CLOCK_MONOTONIC), cpu = now(CLOCK_THREAD_CPUTIME_ID);
     run->loop(run->calls);
-    self->cpu_ns[i] = now(CLOCK_THREAD_CPUTIME_ID) - start;
+    self->cpu_ns[i] = now(CLOCK_THREAD_CPUTIME_ID) - cpu;
+    self->wall_ns[i] = now(CLOCK_MONOTONIC) - wall;
     usleep((useconds_t)run->pause_us);
   }
   return NULL;
@@ -84,9 +88,13 @@ static void run_bursts(struct run* run) {
   pthread_barrier_destroy(&run->barrier);
   printf("ns");
   for (int i = 0; i < run->bursts; i++) {
-    int64_t sum = 0;
-    for (int k = 0; k < run->threads; k++) sum += workers[k].cpu_ns[i];
-    printf(" %.4f", (double)sum / run->threads / (double)run->calls);
+    int64_t cpu = 0, wall = 0;
+    for (int k = 0; k < run->threads; k++) {
+      cpu += workers[k].cpu_ns[i];
+      wall += workers[k].wall_ns[i];
+    }
+    double calls = (double)run->threads * (double)run->calls;
+    printf(" %.4f/%.4f", (double)cpu / calls, (double)wall / calls);
   }
   printf("\n");
 }
@@ -122,6 +130,8 @@ static void obey(const struct burst_variant* variants, const char* line) {
   } else if (sscanf(line, "rate %63s %ld %ld", name, &per_second, &ms) == 3 &&
              (run.loop = find(variants, name))) {
     run_rate(run.loop, per_second, ms);
+  } else if (sscanf(line, "spin %ld", &burst_spin) == 1) {
+    printf("spin %ld\n", burst_spin);
   } else {
     printf("error: cannot obey: %s", line);
   }

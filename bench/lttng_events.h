@@ -10,8 +10,16 @@
 
 #include <lttng/tracepoint.h>
 
-LTTNG_UST_TRACEPOINT_EVENT(blip_bench, work, LTTNG_UST_TP_ARGS(int, value),
-                           LTTNG_UST_TP_FIELDS(lttng_ust_field_integer(int, value, value)))
+LTTNG_UST_TRACEPOINT_EVENT_CLASS(blip_bench, one_int, LTTNG_UST_TP_ARGS(int, value),
+                                 LTTNG_UST_TP_FIELDS(lttng_ust_field_integer(int, value, value)))
+LTTNG_UST_TRACEPOINT_EVENT_INSTANCE(blip_bench, one_int, blip_bench, work, LTTNG_UST_TP_ARGS(int, value))
+LTTNG_UST_TRACEPOINT_EVENT_INSTANCE(blip_bench, one_int, blip_bench, work_context,
+                                    LTTNG_UST_TP_ARGS(int, value))
+LTTNG_UST_TRACEPOINT_EVENT_INSTANCE(blip_bench, one_int, blip_bench, work_snapshot,
+                                    LTTNG_UST_TP_ARGS(int, value))
+LTTNG_UST_TRACEPOINT_EVENT(blip_bench, work_string, LTTNG_UST_TP_ARGS(int, value, const char*, text),
+                           LTTNG_UST_TP_FIELDS(lttng_ust_field_integer(int, value, value)
+                                                   lttng_ust_field_string(text, text)))
 
 #endif
 

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Measures blip beside the floor of the machine and LTTng-UST, in one run.
+"""Measures blip beside the floor of the machine and its peers, in one run.
 
-Prints one table and writes BUILD/bench.json. Times are CPU times of the traced thread, so a busy machine disturbs them
-little; still, run it on a quiet one. `--only` takes sections: floor lttng blip attach drain coverage.
+Prints one table and writes BUILD/bench.json. Times per event are CPU times of the traced thread, so a busy machine
+disturbs them little; all else wants a quiet one. `--only TEXT` takes the measurements whose name contains it
+(`--list` names them): `--only attach`, `--only event.lttng threads`.
 """
 import argparse
-import dataclasses
+import contextlib
 import os
 import shutil
 import signal
@@ -14,38 +15,34 @@ import subprocess
 import sys
 import time
 
-from harness import attach, blip, coverage, drain, lttng, machine, per_event, report
+import peers
+from harness import attach, blip, coverage, curve, detach, drain, machine, namespace, per_event, report, scale, threads
 from harness.rows import skipped
 from harness.scope import Scope
-from harness.target import TargetError
+from harness.settings import FULL, QUICK, OutOfTime
 
-SECTIONS = ("floor", "lttng", "blip", "attach", "drain", "coverage")
-
-
-@dataclasses.dataclass
-class Settings:
-    seconds: int = 360  # the whole run is over by then
-    rounds: int = 24
-    bursts: int = 5
-    attaches: int = 7
-    drain_seconds: float = 3.0
-    coverage_timeout: float = 60.0
-    no_lttng: str = None  # why not
-
-
-QUICK = Settings(seconds=60, rounds=5, bursts=4, attaches=2, drain_seconds=1.0, coverage_timeout=10.0)
-
-
-class OutOfTime(Exception):
-    pass
+JOBS = [  # name, what it contains, how many seconds it may take in a full run
+    ("event", [f"event.{p.NAME}" for p in peers.ALL], lambda s, o: per_event.PerEvent(s, o).rows(), 240),
+    ("threads", [f"threads.{n}" for n in threads.NAMES], threads.rows, 120),
+    ("curve", [f"curve.{n}" for n in curve.NAMES], curve.rows, 90),
+    ("attach", [], attach.rows, 60),
+    ("scale", [], scale.rows, 60),
+    ("detach", [], detach.rows, 60),
+    ("drain", [], drain.rows, 30),
+    ("coverage", [], coverage.rows, 60),
+]
+TOOLS = {"lttng": ["lttng", "--version"], "bpftrace": ["bpftrace", "--version"], "perf": ["perf", "--version"],
+         "uftrace": ["uftrace", "--version"], "gdb": ["gdb", "--version"]}
 
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default="build", help="build directory (default: build)")
-    parser.add_argument("--quick", action="store_true", help="fewer samples, at most a minute")
-    parser.add_argument("--only", nargs="+", choices=SECTIONS, default=SECTIONS, metavar="SECTION")
+    parser.add_argument("--quick", action="store_true", help="fewer samples and smaller sizes, about two minutes")
+    parser.add_argument("--only", nargs="+", default=[], metavar="TEXT", help="only what has TEXT in its name")
+    parser.add_argument("--list", action="store_true", help="name the measurements")
     parser.add_argument("--text", metavar="FILE", help="write the table there too")
+    parser.add_argument("--json", metavar="FILE", help="write the JSON there (default: BUILD/bench.json)")
     return parser.parse_args()
 
 
@@ -55,68 +52,82 @@ def build_programs(build):
                        stdout=subprocess.DEVNULL)
 
 
-def end_on_signals(seconds):
+def end_on_signals():
     def out_of_time(*_):
-        raise OutOfTime(f"out of time after {seconds} s")
+        raise OutOfTime("out of time")
 
     def terminated(number, _):
         sys.exit(128 + number)
 
     signal.signal(signal.SIGALRM, out_of_time)
-    signal.alarm(seconds)
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, terminated)
 
 
-def measure(scope, settings, wanted):
-    """All rows; a section that fails leaves a row saying why and does not stop the others."""
-    jobs = []
-    if {"floor", "lttng", "blip"} & set(wanted):
-        jobs.append(("per event", lambda: per_event.PerEvent(scope, settings, wanted).rows()))
-    for name, section in (("attach", attach), ("drain", drain), ("coverage", coverage)):
-        if name in wanted:
-            jobs.append((name, lambda s=section: s.rows(scope, settings)))
-    rows, late = [], None
-    for name, job in jobs:
+def measure(build, settings):
+    """All rows; a job that fails or is late leaves a row saying why and does not stop the others."""
+    rows, stop = [], time.monotonic() + settings.seconds
+    for name, parts, job, limit in JOBS:
+        if not (settings.wanted(name) or any(settings.wanted(p) for p in parts)):
+            continue
+        left = int(min(limit, stop - time.monotonic()))
+        section = {"event": per_event.SECTION}.get(name, name.split(".")[0])
+        if left < 5:
+            rows.append(skipped(section, name, name, f"not begun: {settings.seconds} s are over"))
+            continue
         print(f"bench: measuring {name}", file=sys.stderr)
-        try:
-            rows += job() if not late else [skipped(name, name, name, late)]
-        except OutOfTime as e:
-            late = str(e)
-            rows.append(skipped(name, name, name, late))
-        except (TargetError, blip.BlipError, lttng.LttngError, OSError, subprocess.SubprocessError) as e:
-            rows.append(skipped(name, name, name, f"{type(e).__name__}: {e}"))
+        rows += _guarded(build, settings, section, name, job, left)
     return rows
 
 
-def lttng_version():
-    if not shutil.which("lttng"):
-        return "no LTTng"
-    done = subprocess.run(["lttng", "--version"], capture_output=True, text=True, check=False)
-    return "LTTng " + (done.stdout.split(")")[-1].split() or ["?"])[0]
+def _guarded(build, settings, section, name, job, seconds):
+    try:
+        with Scope(build) as scope:
+            signal.alarm(seconds)
+            try:
+                return job(scope, settings)
+            finally:
+                signal.alarm(0)
+    except OutOfTime:
+        return [skipped(section, name, name, f"not done after {seconds} s")]
+    except per_event.ERRORS as e:
+        return [skipped(section, name, name, f"{type(e).__name__}: {e}")]
+
+
+def versions():
+    found = {}
+    for name, argv in TOOLS.items():
+        if shutil.which(argv[0]):
+            done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=20)
+            found[name] = (done.stdout.strip() or "unknown").split("\n")[0]
+        else:
+            found[name] = "not installed"
+    return found
 
 
 def main():
     options = parse()
+    if options.list:
+        print("\n".join(part for name, parts, *_ in JOBS for part in parts or [name]))
+        return
     build = os.path.abspath(options.build)
-    settings = QUICK if options.quick else Settings()
+    settings = QUICK if options.quick else FULL
+    settings.only = options.only
     build_programs(build)
     begin = time.monotonic()
-    end_on_signals(settings.seconds - 5)
+    end_on_signals()
     path = blip.find(build)
-    facts = dict(machine.facts(), mode="quick" if options.quick else "full", lttng=lttng_version(),
+    facts = dict(machine.facts(), mode="quick" if options.quick else "full", only=options.only, tools=versions(),
                  blip=blip.version(path) if path else "blip not built")
-    with Scope(build) as scope:
-        if "lttng" in options.only:
-            try:
-                lttng.isolate(scope)
-            except (lttng.LttngError, OSError) as e:
-                settings.no_lttng = str(e)
-        rows = measure(scope, settings, options.only)
-        signal.alarm(0)
+    with contextlib.ExitStack() as stack:
+        try:
+            namespace.isolate(stack)
+        except (namespace.NamespaceError, OSError) as e:
+            settings.unavailable["lttng"] = str(e)
+        rows = measure(build, settings)
     facts.update(load_after=os.getloadavg()[0], seconds=time.monotonic() - begin)
     text = report.table(facts, rows)
-    report.write_json(os.path.join(build, "bench.json"), facts, rows)
+    report.write_json(options.json or os.path.join(build, "bench.json"), facts, rows)
     if options.text:
         with open(options.text, "w", encoding="utf-8") as f:
             f.write(text)

@@ -8,7 +8,8 @@ build="g++ cmake ninja-build pkg-config libzydis-dev libzycore-dev libasmjit-dev
        libexpected-dev libbabeltrace2-dev"
 test="libgtest-dev libgmock-dev python3 babeltrace2 babeltrace spin gdb strace sqlite3 perl gzip gcc-multilib
       clang-14 clang-format-14 libclang-rt-14-dev util-linux bpftrace musl-tools"
-bench="libbenchmark-dev lttng-tools liblttng-ust-dev"
+bench="libbenchmark-dev lttng-tools liblttng-ust-dev bpftrace linux-perf uftrace gdb gdbserver postgresql-15 redis-tools
+       mariadb-server-core sysbench nodejs"
 
 packages=""
 for group in "${@:-build}"; do

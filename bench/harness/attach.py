@@ -28,7 +28,7 @@ def rows(scope, settings):
     return result
 
 
-def _spawn(scope, argv):
+def spawn(scope, argv):
     return scope.spawn(argv, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
@@ -36,13 +36,13 @@ def _function_rows(scope, settings):
     program = scope.program("bench_functions")
     if not os.path.exists(program):
         return [skipped(SECTION, "attach", "attach to a program of 8000 functions", "bench_functions is not built")]
-    target = _spawn(scope, [program])
+    target = spawn(scope, [program])
     time.sleep(0.2)
     size_mb = os.path.getsize(program) / 1e6
     result = []
     for count, glob in GLOBS.items():
         name = f"{count} function{'s' * (count > 1)} of a {size_mb:.1f} MB program"
-        row = _measure(scope, settings, f"attach.{count}", name, target, glob)
+        row = measure(scope, settings, f"attach.{count}", name, [target.pid], _probe(glob))
         if not row.problem:
             _add_function_checks(row, count)
         result.append(row)
@@ -69,9 +69,9 @@ def _large_row(scope, settings, group):
         path = shutil.which(argv[0])
         if not path:
             continue
-        target = _spawn(scope, argv)
+        target = spawn(scope, argv)
         time.sleep(SETTLE_SECONDS)
-        row = _measure(scope, settings, f"attach.{row_id}", name, target, function)
+        row = measure(scope, settings, f"attach.{row_id}", name, [target.pid], _probe(function))
         end(target)
         if not row.problem:
             row.checks.append(Check("T ms", row.median, 500, 100))
@@ -80,22 +80,29 @@ def _large_row(scope, settings, group):
     return skipped(SECTION, f"attach.{group[0][0]}", group[0][1], f"not installed: {wanted}")
 
 
-def _measure(scope, settings, row_id, name, target, spec):
+def _probe(spec):
+    return ["--function", spec, "--context", "reg:rdi"]
+
+
+def measure(scope, settings, row_id, name, pids, args, section=SECTION):
+    """Attaches, traces for a moment and detaches, several times."""
     runs = []
     try:
         for _ in range(settings.attaches):
-            tracer = blip.Blip(scope, "record", target.pid, ["--function", spec, "--context", "reg:rdi"], verbose=True)
+            tracer = blip.Blip(scope, "record", pids, args, verbose=True)
             time.sleep(TRACED_SECONDS)
             tracer.stop()
             scope.remove(tracer.trace)
             runs.append(tracer)
     except blip.BlipError as e:
-        return skipped(SECTION, row_id, name, str(e))
-    if target.poll() is not None:
-        return skipped(SECTION, row_id, name, f"the target died (status {target.returncode})")
-    row = Row(SECTION, row_id, name, "ms", **summarize([r.armed_ms for r in runs]))
+        return skipped(section, row_id, name, str(e))
+    gone = [pid for pid in pids if not os.path.exists(f"/proc/{pid}")]
+    if gone:
+        return skipped(section, row_id, name, f"the target died: {gone}")
+    row = Row(section, row_id, name, "ms", **summarize([r.armed_ms for r in runs]))
     row.columns["armed"] = runs[0].probes
     row.columns["refused"] = runs[0].refused
+    row.columns["memory"] = max(r.memory_mb or 0 for r in runs)
     row.columns["wall"] = summarize([r.wall_ms for r in runs])["median"]
     _add_median(row, "pause", [r.paused_ms for r in runs])
     splits = [r.split_ms() for r in runs]

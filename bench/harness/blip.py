@@ -31,17 +31,39 @@ def version(path):
     return done.stdout.strip().split("\n")[0] or "unknown"
 
 
-class Blip:
-    """Starts `blip VERB ARGS -p PID` and returns once the probes are live."""
+def has_verb(path, verb):
+    done = subprocess.run([path, "--help"], capture_output=True, text=True, timeout=10, check=False)
+    return re.search(rf"^  {verb} ", done.stdout, re.M) is not None
 
-    def __init__(self, scope, verb, pid, args, verbose=False):
+
+def has_option(path, verb, option):
+    done = subprocess.run([path, verb, "--help"], capture_output=True, text=True, timeout=10, check=False)
+    return option in done.stdout
+
+
+def peak_memory_mb(pid):
+    """The most memory a living process has had, or None."""
+    try:
+        with open(f"/proc/{pid}/status", encoding="utf-8") as f:
+            found = re.search(r"VmHWM:\s+(\d+) kB", f.read())
+    except OSError:
+        return None
+    return int(found[1]) / 1024 if found else None
+
+
+class Blip:
+    """Starts `blip VERB ARGS -p PID...` and returns once the probes are live."""
+
+    def __init__(self, scope, verb, pids, args, verbose=False):
         self.path = find(scope.build)
         if not self.path:
             raise BlipError("blip is not built")
         self.trace = scope.path("trace") if verb == "record" else None
         self._stderr = scope.path("blip.err")
         self._stdout = scope.path("blip.out")
-        argv = [self.path, verb, "-p", str(pid)] + (["-v"] if verbose else []) + list(args)
+        argv = [self.path, verb] + (["-v"] if verbose else []) + list(args)
+        for pid in [pids] if isinstance(pids, int) else pids:
+            argv += ["-p", str(pid)]
         if self.trace:
             argv += ["-o", self.trace]
         with open(self._stdout, "wb") as out, open(self._stderr, "wb") as err:
@@ -51,7 +73,7 @@ class Blip:
         if armed is None or armed is True:
             status = end(self.child, signal.SIGINT)
             last = self.stderr().strip().split("\n")[-1] or "no message"
-            raise BlipError(f"{verb} {' '.join(args)}: not armed, status {status}: {last}")
+            raise BlipError(f"{verb} {' '.join(args)[:60]}: not armed, status {status}: {last}")
         self.wall_ms = (time.monotonic() - begin) * 1000
         self.probes = int(armed[1])
         self.armed_ms = float(armed[2])
@@ -74,6 +96,7 @@ class Blip:
     def stop(self):
         """Ctrl-C; waits for the normal end. Afterwards events, discarded, skipped, detach_ms... are set."""
         begin = time.monotonic()
+        self.memory_mb = peak_memory_mb(self.child.pid)
         status = end(self.child, signal.SIGINT, END_TIMEOUT)
         self.stop_wall_ms = (time.monotonic() - begin) * 1000
         text = self.stderr()

@@ -1,10 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A private LTTng session daemon with one user-space session, in discard mode.
-
-Root's daemon uses fixed paths (/run/lttng, /dev/shm): the run moves into a mount namespace of its own, where both are
-fresh, so that a daemon of the machine is neither seen nor disturbed. An ordinary user gets a LTTNG_HOME of his own.
-"""
-import ctypes
+"""A private LTTng session daemon (namespace.py; an ordinary user gets a LTTNG_HOME of his own) and its sessions."""
 import glob
 import os
 import re
@@ -15,8 +10,6 @@ import tempfile
 
 from .scope import end, wait_until
 
-CLONE_NEWNS = 0x20000
-MS_REC_PRIVATE = 0x4000 | 0x40000
 SUBBUF_SIZE = "4M"
 NUM_SUBBUF = "8"
 CTF_MAGIC = 0xC1FC1FC1
@@ -27,47 +20,14 @@ class LttngError(Exception):
     pass
 
 
-def unavailable(scope):
-    """Why the LTTng rows cannot be measured, or None."""
+def unavailable(scope, program="bench_target_lttng"):
+    """Why LTTng cannot be measured, or None."""
     for tool in ("lttng", "lttng-sessiond"):
         if not shutil.which(tool):
             return f"{tool} is not installed (package lttng-tools)"
-    if not os.path.exists(scope.program("bench_target_lttng")):
+    if program and not os.path.exists(scope.program(program)):
         return "built without lttng-ust (package liblttng-ust-dev)"
     return None
-
-
-def isolate(scope):
-    """Root only: moves this process (and its children) to a private /run/lttng and /dev/shm."""
-    if os.geteuid() != 0:
-        return
-    libc = ctypes.CDLL(None, use_errno=True)
-
-    def check(result, what):
-        if result != 0:
-            raise LttngError(f"{what}: {os.strerror(ctypes.get_errno())}")
-
-    made = not os.path.isdir("/run/lttng")
-    os.makedirs("/run/lttng", exist_ok=True)
-    try:
-        check(libc.unshare(CLONE_NEWNS), "a mount namespace of its own")
-    except LttngError:
-        if made:
-            os.rmdir("/run/lttng")
-        raise
-    check(libc.mount(b"none", b"/", None, MS_REC_PRIVATE, None), "mount / private")
-    for at in (b"/run/lttng", b"/dev/shm"):
-        check(libc.mount(b"none", at, b"tmpfs", 0, None), f"tmpfs on {at.decode()}")
-    if made:
-        scope.callback(_remove_mount_point, libc)
-
-
-def _remove_mount_point(libc):
-    libc.umount2(b"/run/lttng", 2)
-    try:
-        os.rmdir("/run/lttng")
-    except OSError:
-        pass  # a daemon of the machine has come to live there
 
 
 def _remove_wait_files(before):
@@ -77,11 +37,11 @@ def _remove_wait_files(before):
             os.unlink(path)
 
 
-class Session:
-    def __init__(self, scope, event):
-        self.output = scope.path("lttng-trace")
+class Daemon:
+    def __init__(self, scope):
         home = tempfile.mkdtemp(prefix="bench-lttng-")  # short: its sockets have 108 characters at most
         scope.callback(shutil.rmtree, home, ignore_errors=True)
+        self.scope = scope
         self.env = {"LTTNG_HOME": home, "LTTNG_UST_REGISTER_TIMEOUT": "-1"}
         self._log = scope.path("lttng.log")
         scope.callback(_remove_wait_files, set(glob.glob(WAIT_FILES)))
@@ -90,29 +50,14 @@ class Session:
         if shutil.which("setpriv"):  # should this process be killed, the daemon goes too
             argv = ["setpriv", "--pdeathsig", "SIGTERM"] + argv
         with open(self._log, "ab") as log:
-            self._daemon = scope.spawn(argv, env=dict(os.environ, **self.env), stdout=log, stderr=log)
-        if not wait_until(lambda: os.path.exists(ready) and os.path.getsize(ready) > 0, 10, 0.02):
+            self._child = scope.spawn(argv, env=dict(os.environ, **self.env), stdout=log, stderr=log)
+        if not wait_until(lambda: os.path.exists(ready) and os.path.getsize(ready) > 0, 20, 0.02):
             raise LttngError("lttng-sessiond did not start: " + self._tail())
-        self._lttng("create", "bench", f"--output={self.output}")
-        self._lttng("enable-channel", "-u", "events", "--discard", f"--subbuf-size={SUBBUF_SIZE}",
-                    f"--num-subbuf={NUM_SUBBUF}", "--buffers-uid")
-        self._lttng("enable-event", "-u", event, "-c", "events")
-        self._lttng("start")
 
-    def stop(self):
-        """Ends the session and the daemon; returns the number of discarded events."""
-        self._lttng("stop")
-        discarded = re.search(r"Discarded events:\s*(\d+)", self._lttng("list", "bench"))
-        self._lttng("destroy", "bench")
-        end(self._daemon, patience=10)
-        return int(discarded[1]) if discarded else None
+    def end(self):
+        end(self._child, patience=10)
 
-    def content_bytes(self):
-        """Bytes of the trace without the padding of half-filled sub-buffers."""
-        return sum(_content_bytes(os.path.join(at, name)) for at, _, names in os.walk(self.output)
-                   for name in names if name.startswith("events_"))
-
-    def _lttng(self, *words):
+    def lttng(self, *words):
         done = subprocess.run(["lttng", "--no-sessiond", *words], env=dict(os.environ, **self.env), text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=30, check=False)
         if done.returncode != 0:
@@ -122,6 +67,42 @@ class Session:
     def _tail(self):
         with open(self._log, encoding="utf-8", errors="replace") as f:
             return f.read().strip().split("\n")[-1]
+
+
+class Session:
+    """One session; `channels` maps a channel's name to (events, contexts). Discard mode, or a snapshot session."""
+
+    def __init__(self, daemon, name, channels, snapshot=False, subbuf_size=SUBBUF_SIZE):
+        self._daemon = daemon
+        self.name = name
+        self.output = daemon.scope.path(f"lttng-{name}")
+        daemon.lttng("create", name, f"--output={self.output}", *(["--snapshot"] if snapshot else []))
+        for channel, (events, contexts) in channels.items():
+            daemon.lttng("enable-channel", "-u", channel, "-s", name, "--overwrite" if snapshot else "--discard",
+                         f"--subbuf-size={subbuf_size}", f"--num-subbuf={NUM_SUBBUF}", "--buffers-uid")
+            for event in events:
+                daemon.lttng("enable-event", "-u", event, "-c", channel, "-s", name)
+            for context in contexts:
+                daemon.lttng("add-context", "-u", "-t", context, "-c", channel, "-s", name)
+        daemon.lttng("start", name)
+
+    def stop(self):
+        """Ends the session; returns the number of discarded events, None where LTTng does not say."""
+        self._daemon.lttng("stop", self.name)
+        discarded = re.findall(r"Discarded events:\s*(\d+)", self._daemon.lttng("list", self.name))
+        self._daemon.lttng("destroy", self.name)
+        return sum(map(int, discarded)) if discarded else None
+
+    def content_bytes(self, channel):
+        """Bytes of a channel without the padding of half-filled sub-buffers."""
+        return sum(_content_bytes(path) for path in self._streams(channel))
+
+    def file_bytes(self, channel):
+        return sum(os.path.getsize(path) for path in self._streams(channel))
+
+    def _streams(self, channel):
+        return [os.path.join(at, name) for at, _, names in os.walk(self.output) for name in names
+                if re.fullmatch(rf"{channel}_\d+", name)]
 
 
 def _content_bytes(path):

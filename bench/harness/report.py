@@ -7,15 +7,26 @@ BUSY = 0.5  # load per cpu from which on the reader is warned
 # Per section: heading and (title, how to get the cell from the row) of every column.
 COLUMNS = {
     "per event": ("ns of CPU time per event, over the same call untraced", [
-        ("min", "min", "{:.2f}"), ("median", "median", "{:.2f}"), ("x floor", "x_floor", "{:.2f}"),
-        ("(median)", "x_floor_median", "{:.2f}"), ("x LTTng", "x_lttng", "{:.3f}")]),
+        ("min", "min", "{:.2f}"), ("median", "median", "{:.2f}"), ("wall", "wall", "{:.2f}"),
+        ("x floor", "x_floor", "{:.2f}"), ("(median)", "x_floor_median", "{:.2f}"), ("x LTTng", "x_lttng", "{:.3f}"),
+        ("x blip", "x_blip", "{:.1f}")]),
+    "threads": ("ns of CPU time per event over the same call untraced, threads on the same cores", [
+        ("min", "min", "{:.2f}"), ("median", "median", "{:.2f}")]),
+    "curve": ("% more CPU time per call of a function that works for a while", [
+        ("work ns", "work", "{:.0f}"), ("min %", "min", "{:.1f}"), ("median %", "median", "{:.1f}")]),
     "bytes per event": ("bytes per event in the trace directory", [
         ("bytes", "min", "{:.2f}"), ("without padding", "without_padding", "{:.2f}")]),
     "attach": ("ms; T from blip's start to the last probe live, P the longest stop of a thread; medians", [
         ("armed", "armed", "{:d}"), ("refused", "refused", "{:d}"), ("T min", "min", "{:.1f}"),
         ("T", "median", "{:.1f}"), ("instrum.", "instrumentation", "{:.1f}"),
         ("registr.", "registration", "{:.1f}"), ("P", "pause", "{:.2f}"), ("detach", "detach", "{:.1f}"),
-        ("its P", "detach_pause", "{:.2f}")]),
+        ("its P", "detach_pause", "{:.2f}"), ("MB", "memory", "{:.0f}")]),
+    "scale": ("ms; as above, and the wall time of listing a file", [
+        ("functions", "functions", "{:d}"), ("min", "min", "{:.1f}"), ("median", "median", "{:.1f}"),
+        ("P", "pause", "{:.2f}"), ("MB", "memory", "{:.0f}")]),
+    "detach": ("ms; bpftrace's start to the last function patched, and SIGINT to its end", [
+        ("attach", "min", "{:.0f}"), ("detach", "detach", "{:.0f}"), ("per probe", "per_probe", "{:.1f}"),
+        ("left", "left", "{:d}")]),
     "drain": ("steady rate, default buffers; capacity = events per second of consumer CPU", [
         ("M/s", "rate", "{:.2f}"), ("% of a core", "min", "{:.1f}"), ("discarded", "discarded", "{:d}"),
         ("capacity M/s", "capacity", "{:.0f}"), ("B/event", "bytes", "{:.2f}")]),
@@ -46,19 +57,20 @@ def _section(name, rows):
 def table(facts, rows):
     """One aligned table; rows that miss a must are marked MISS, void measurements VOID."""
     sections = [(name, [r for r in rows if r.section == name]) for name in COLUMNS]
-    name_width = max([len(r.name) for r in rows], default=10)
     out = [f"{facts['cpu']}, {facts['cpus']} cpus{' (virtual)' * facts['virtual']}, {facts['system']}, "
            f"kernel {facts['kernel']}, {facts['glibc']}",
            f"{facts['date']}, as {facts['user']}, load {facts['load_before']:.1f} before and "
            f"{facts['load_after']:.1f} after, {facts['mode']}, {facts['seconds']:.0f} s; "
-           f"{facts['blip']}, {facts['lttng']}"]
+           f"{facts['blip']}",
+           "; ".join(text if text != "not installed" else f"{name} not installed"
+                     for name, text in facts["tools"].items())]
     if facts["load_before"] > BUSY * facts["cpus"]:
         out.append("THE MACHINE WAS BUSY: medians, times in ms and the drain section are worse than they should be")
     for name, members in sections:
         if not members:
             continue
         title, cells = _section(name, members)
-        out += ["", title] + _align(cells, name_width)
+        out += ["", title] + _align(cells, max(len(r.name) for r in members))
     missed = [r.name for r in rows if r.verdict() == "MISS"]
     void = [r.name for r in rows if r.verdict() == "VOID"]
     out += ["", f"must goals missed: {', '.join(missed) or 'none'}" + (f"; void: {', '.join(void)}" if void else "")]

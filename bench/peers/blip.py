@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT
+"""blip itself: record with contexts, through the shared ring, count; and on the entry kinds uprobes are measured on."""
+from harness import blip
+from harness.scope import directory_size
+from harness.target import Target
+
+from .subject import CALLS, PAUSE_MS, NoTracer, PeerError, Subject
+
+NAME = "blip"
+SHARED_CALLS = 4_000  # the shared ring is smaller, and two threads fill it together
+NO_RSEQ = {"GLIBC_TUNABLES": "glibc.pthread.rseq=0"}
+CASES = {  # label, verb, contexts, the target's environment, calls per burst
+    "reg": ("blip record, reg:rdi", "record", ["reg:rdi"], {}, CALLS),
+    "tid": ("blip record, reg:rdi + tid", "record", ["reg:rdi", "tid"], {}, CALLS),
+    "pid_tid": ("blip record, reg:rdi + pid + tid", "record", ["reg:rdi", "pid", "tid"], {}, CALLS),
+    "shared": ("blip record, reg:rdi, shared ring", "record", ["reg:rdi"], NO_RSEQ, SHARED_CALLS),
+    "count": ("blip count", "count", [], {}, CALLS),
+}
+ENTRIES = {"mov": "entry=mov", "push": "entry=push", "nop5": "entry=nop5"}
+
+
+class Tracer(NoTracer):
+    def __init__(self, scope, verb, target, args):
+        self._verb = verb
+        self._stopped = False
+        self.blip = blip.Blip(scope, verb, target.pid, args)
+
+    def stop(self):
+        if not self._stopped:
+            self._stopped = True
+            self.blip.stop()
+
+    def problem(self, subject):
+        calls, tracer = subject.target.calls, self.blip
+        seen = tracer.hits("work") if self._verb == "count" else tracer.events
+        if tracer.discarded or tracer.skipped or seen != calls:
+            return f"{calls} calls, {seen} recorded, {tracer.discarded} discarded, {tracer.skipped} skipped"
+        return None
+
+
+def unavailable(scope):
+    return None if blip.find(scope.build) else "blip is not built"
+
+
+def start(scope, threads):
+    subjects = [_start(scope, threads, case) for case in CASES]
+    return subjects + _entry_kinds(scope, threads)
+
+
+def _start(scope, threads, case):
+    label, verb, contexts, env, calls = CASES[case]
+    target = Target(scope, "bench_target", env)
+    args = ["--function", "work"]
+    for context in contexts:
+        args += ["--context", context]
+    tracer = _attach(scope, verb, target, args)
+    subject = Subject(f"blip.{case}", label, target, tracer=tracer, calls=calls)
+    if verb == "record":
+        subject.trace_bytes = lambda: {"bytes": directory_size(tracer.blip.trace) / target.calls}
+    target.run("work", 8, calls, PAUSE_MS, threads)
+    return subject
+
+
+def _entry_kinds(scope, threads):
+    target = Target(scope, "bench_entry")
+    args = ["--context", "reg:rdi"]
+    for entry in ENTRIES:
+        args += ["--function", f"entry_{entry}"]
+    tracer = _attach(scope, "record", target, args)
+    subjects = []
+    for entry, label in ENTRIES.items():
+        target.run(entry, 8, CALLS, PAUSE_MS, threads)
+        subjects.append(Subject(f"blip.{entry}", f"blip record, reg:rdi, {label}", target, entry, tracer, every=3))
+    return subjects
+
+
+def _attach(scope, verb, target, args):
+    try:
+        return Tracer(scope, verb, target, args)
+    except blip.BlipError as e:
+        raise PeerError(str(e)) from e
