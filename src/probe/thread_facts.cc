@@ -23,15 +23,20 @@ pid_t own_tid(const proc::Attachment& attachment, const proc::Thread& thread, pi
   return status && !status->ns_pids.empty() ? status->ns_pids.back() : thread.tid;
 }
 
-bool tid_at(const proc::Memory& memory, const proc::Thread& thread, int32_t offset, pid_t tid) {
-  auto value =
-      memory.read_value<int32_t>(TargetAddr(thread.registers.fs_base + static_cast<int64_t>(offset)));
-  return value && *value == tid;
+TargetAddr in_thread_block(const proc::Thread& thread, int32_t offset) {
+  return TargetAddr(thread.registers.fs_base + static_cast<int64_t>(offset));
 }
 
 bool tid_everywhere(proc::Attachment& attachment, const proc::Memory& memory, pid_t ns_pid, int32_t offset) {
-  for (proc::Thread& thread : attachment.threads())
-    if (!tid_at(memory, thread, offset, own_tid(attachment, thread, ns_pid))) return false;
+  const std::span<const proc::Thread> threads = attachment.threads();
+  std::vector<int32_t> tids(threads.size());
+  std::vector<proc::ReadRequest> requests;
+  for (size_t i = 0; i < threads.size(); ++i)
+    requests.push_back(
+        {in_thread_block(threads[i], offset), {reinterpret_cast<uint8_t*>(&tids[i]), sizeof tids[i]}});
+  if (!memory.read_all(requests)) return false;
+  for (size_t i = 0; i < threads.size(); ++i)
+    if (tids[i] != own_tid(attachment, threads[i], ns_pid)) return false;
   return true;
 }
 
@@ -80,17 +85,16 @@ ThreadFacts find_thread_facts(proc::Attachment& attachment, const proc::Memory& 
 
 bool facts_hold(proc::Attachment& attachment, const proc::Memory& memory, pid_t ns_pid,
                 const ThreadFacts& facts, uint32_t ring_count) {
+  if (facts.tid_offset && !tid_everywhere(attachment, memory, ns_pid, *facts.tid_offset)) return false;
   for (proc::Thread& thread : attachment.threads()) {
     if (thread.shadow_stack() != facts.shadow_stack) return false;
-    if (facts.tid_offset && !tid_at(memory, thread, *facts.tid_offset, own_tid(attachment, thread, ns_pid)))
-      return false;
     if (!facts.rseq) continue;
     if (const auto rseq = rseq_of(thread)) {
       if (rseq->offset != facts.rseq->offset || rseq->signature != facts.rseq->signature) return false;
       continue;
     }
     // Not registered: what lies where others have their cpu_id must send the thread to the shared ring.
-    const TargetAddr cpu_id(thread.registers.fs_base + static_cast<int64_t>(facts.rseq->offset) + kRseqCpuId);
+    const TargetAddr cpu_id = in_thread_block(thread, facts.rseq->offset) + kRseqCpuId;
     auto value = memory.read_value<uint32_t>(cpu_id);
     if (!value || *value < ring_count) return false;
   }

@@ -1,95 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "probe/threads.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
-#include <array>
 #include <cstddef>
-#include <cstring>
+
+#include "probe/signal_frames.h"
 
 namespace blip::probe {
 
 namespace {
 
-// struct rt_sigframe (arch/x86/include/asm/sigframe.h): the restorer's address, then struct ucontext whose
-// mcontext begins after uc_flags, uc_link and uc_stack; rsp and rip are its 16th and 17th word, cs the low
-// part of the 19th.
-constexpr uint64_t kFrameRsp = 8 + 40 + 15 * 8;
-constexpr uint64_t kFrameRip = kFrameRsp + 8;
-constexpr uint64_t kFrameCs = kFrameRip + 2 * 8;
-constexpr uint16_t kUserCs = 0x33;
-constexpr std::array<uint8_t, 9> kRestorer = {0x48, 0xc7, 0xc0, 0x0f, 0,
-                                              0,    0,    0x0f, 0x05};  // mov $15,%rax; syscall
-constexpr uint64_t kRedZone = 128;
-constexpr uint64_t kMaxStack = 8 << 20;
 constexpr uint64_t kSyscallSize = 2;
-
-uint64_t word_at(const std::vector<uint8_t>& bytes, uint64_t offset) {
-  uint64_t word;
-  std::memcpy(&word, &bytes[offset], sizeof word);
-  return word;
-}
-
-bool is_restorer(const proc::Memory& memory, TargetAddr at) {
-  std::array<uint8_t, kRestorer.size()> code;
-  return memory.read(at, code) && code == kRestorer;
-}
-
-// Signal frames of one thread, on whatever stacks they lie.
-class FrameFinder {
- public:
-  FrameFinder(const proc::Memory& memory, std::span<const proc::Map> maps) : memory_(memory), maps_(maps) {}
-
-  // Fails if a stack cannot be searched: then anything may be on it.
-  Result<std::vector<TargetAddr>> run(uint64_t rsp) {
-    stacks_.push_back(rsp);
-    for (size_t i = 0; i < stacks_.size() && i < kMaxStacks; ++i) TRY_OK(search(stacks_[i]));
-    return std::move(pcs_);
-  }
-
- private:
-  static constexpr size_t kMaxStacks = 16;  // alternate stacks on top of each other
-
-  Status search(uint64_t rsp) {
-    const proc::Map* map = proc::find_map(maps_, TargetAddr(rsp));
-    if (!map) return {};  // nothing can have been pushed there
-    const TargetAddr begin = std::max(TargetAddr((rsp - kRedZone) & ~uint64_t{7}), map->range.begin);
-    std::vector<uint8_t> stack(std::min(map->range.end - begin, kMaxStack));
-    TRY_OK(memory_.read(begin, stack));
-    searched_.push_back({begin, begin + stack.size()});
-    for (uint64_t at = 0; at + kFrameCs + 8 <= stack.size(); at += 8) {
-      if (!is_frame(stack, at)) continue;
-      pcs_.push_back(TargetAddr(word_at(stack, at + kFrameRip)));
-      add_stack(word_at(stack, at + kFrameRsp));
-    }
-    return {};
-  }
-
-  bool is_frame(const std::vector<uint8_t>& stack, uint64_t at) {
-    if (static_cast<uint16_t>(word_at(stack, at + kFrameCs)) != kUserCs) return false;
-    const TargetAddr restorer(word_at(stack, at));
-    if (restorer == known_restorer_) return true;
-    const proc::Map* map = proc::find_map(maps_, restorer);
-    if (!map || !map->exec || !is_restorer(memory_, restorer)) return false;
-    known_restorer_ = restorer;
-    return true;
-  }
-
-  // The interrupted code ran on a stack of its own: more frames may be there.
-  void add_stack(uint64_t rsp) {
-    for (const AddrRange& r : searched_)
-      if (r.contains(TargetAddr(rsp))) return;
-    stacks_.push_back(rsp);
-  }
-
-  const proc::Memory& memory_;
-  std::span<const proc::Map> maps_;
-  std::vector<uint64_t> stacks_;
-  std::vector<AddrRange> searched_;
-  std::vector<TargetAddr> pcs_;
-  TargetAddr known_restorer_{};
-};
 
 // Where a thread has to go on so that it does at `copy` what it would have done at `pc`.
 proc::Registers moved(const proc::Thread& thread, TargetAddr copy) {
@@ -122,11 +43,6 @@ const Patch* PatchIndex::inside_window(TargetAddr a) const {
   return a < it->addr + it->window ? &*it : nullptr;
 }
 
-Result<std::vector<TargetAddr>> signal_frame_pcs(const proc::Thread& thread, const proc::Memory& memory,
-                                                 std::span<const proc::Map> maps) {
-  return FrameFinder(memory, maps).run(thread.registers.rsp);
-}
-
 Result<std::vector<const Patch*>> move_into_pads(proc::Attachment& attachment, const proc::Memory& memory,
                                                  std::span<const proc::Map> maps, const PatchIndex& index,
                                                  bool check_signal_frames, bool move_if_blocked) {
@@ -141,10 +57,14 @@ Result<std::vector<const Patch*>> move_into_pads(proc::Attachment& attachment, c
         blocked.push_back(patch);
       }
     }
-    if (!check_signal_frames) continue;
-    TRY(const std::vector<TargetAddr> pcs, signal_frame_pcs(thread, memory, maps));
-    for (TargetAddr interrupted : pcs)
-      if (const Patch* patch = index.inside_window(interrupted)) blocked.push_back(patch);
+  }
+  if (check_signal_frames) {
+    SignalFrames frames(attachment.threads(), memory, maps);
+    for (size_t i = 0; i < attachment.threads().size(); ++i) {
+      TRY(const std::vector<TargetAddr> pcs, frames.interrupted_pcs(i));
+      for (TargetAddr interrupted : pcs)
+        if (const Patch* patch = index.inside_window(interrupted)) blocked.push_back(patch);
+    }
   }
   if (!blocked.empty() && !move_if_blocked) return blocked;
   for (auto [thread, copy] : moves) TRY_OK(thread->set_registers(moved(*thread, copy)));
@@ -169,26 +89,36 @@ Status move_out_of_pads(proc::Attachment& attachment, const Footprint& footprint
 Result<std::optional<pid_t>> find_inside(proc::Attachment& attachment, const proc::Memory& memory,
                                          std::span<const proc::Map> maps, const Footprint& footprint,
                                          bool check_signal_frames) {
-  for (proc::Thread& thread : attachment.threads()) {
+  const std::span<const proc::Thread> threads = attachment.threads();
+  for (const proc::Thread& thread : threads)
     if (footprint.in_pads(TargetAddr(thread.registers.rip))) return std::optional(thread.tid);
-    if (!check_signal_frames) continue;
-    auto pcs = signal_frame_pcs(thread, memory, maps);
-    if (!pcs) return std::optional(thread.tid);  // not known to be outside
+  if (!check_signal_frames) return std::optional<pid_t>();
+  SignalFrames frames(threads, memory, maps);
+  for (size_t i = 0; i < threads.size(); ++i) {
+    auto pcs = frames.interrupted_pcs(i);
+    if (!pcs) return std::optional(threads[i].tid);  // not known to be outside
     for (TargetAddr pc : *pcs)
-      if (footprint.in_pads(pc)) return std::optional(thread.tid);
+      if (footprint.in_pads(pc)) return std::optional(threads[i].tid);
   }
   return std::optional<pid_t>();
 }
 
 Status forget_descriptors(proc::Attachment& attachment, proc::Memory& memory, const Footprint& footprint) {
   constexpr uint64_t kRseqCs = 8;  // struct rseq
+  std::vector<TargetAddr> places;
   for (proc::Thread& thread : attachment.threads()) {
     auto config = thread.rseq();
-    if (!config || config->area == TargetAddr()) continue;
-    TRY(const uint64_t descriptor, memory.read_value<uint64_t>(config->area + kRseqCs));
-    if (!footprint.in_pads(TargetAddr(descriptor))) continue;
+    if (config && config->area != TargetAddr()) places.push_back(config->area + kRseqCs);
+  }
+  std::vector<uint64_t> descriptors(places.size());
+  std::vector<proc::ReadRequest> requests;
+  for (size_t i = 0; i < places.size(); ++i)
+    requests.push_back({places[i], {reinterpret_cast<uint8_t*>(&descriptors[i]), sizeof descriptors[i]}});
+  TRY_OK(memory.read_all(requests));
+  for (size_t i = 0; i < places.size(); ++i) {
+    if (!footprint.in_pads(TargetAddr(descriptors[i]))) continue;
     const uint64_t none = 0;
-    TRY_OK(memory.write(config->area + kRseqCs, {reinterpret_cast<const uint8_t*>(&none), sizeof none}));
+    TRY_OK(memory.write(places[i], {reinterpret_cast<const uint8_t*>(&none), sizeof none}));
   }
   return {};
 }

@@ -29,11 +29,6 @@ class PatchIndex {
   std::span<const Patch> patches_;
 };
 
-// Interrupted PCs that signal handlers of this thread will return to: the rip of every signal frame on its
-// stack.
-Result<std::vector<TargetAddr>> signal_frame_pcs(const proc::Thread& thread, const proc::Memory& memory,
-                                                 std::span<const proc::Map> maps);
-
 // Before installing: moves every thread that stands inside a window to the same instruction's copy in the
 // pad. Returns the patches that cannot be installed now, because a thread or a signal frame is inside and
 // cannot be moved; if there are any, no thread is moved unless `move_if_blocked`.

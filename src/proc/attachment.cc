@@ -80,8 +80,8 @@ void Attachment::detach(Thread& thread) {
     if (thread.refresh() && event.kind == StopKind::kInterrupt) (void)thread.repair_spurious_eintr(pid_, 0);
   }
   if (thread.rewound_call >= 0) {
-    const auto status = read_status(pid_, thread.tid);
-    if (status && status->interrupting_signals() != 0) (void)thread.undo_rewind();
+    const auto pending = thread.interrupting_signals(pid_);
+    if (pending && *pending != 0) (void)thread.undo_rewind();
   }
   bool detached = false;
   for (int attempt = 0; attempt < kDetachAttempts && !detached; ++attempt)

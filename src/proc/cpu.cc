@@ -2,6 +2,8 @@
 #include "proc/cpu.h"
 
 #include <charconv>
+#include <optional>
+#include <string>
 
 #include "proc/status.h"
 
@@ -26,6 +28,15 @@ bool take_number(std::string_view& text, unsigned& value) {
 Result<std::vector<unsigned>> read_cpu_list(const char* path) {
   TRY(const std::string text, read_proc_file(path));
   return parse_cpu_list(text);
+}
+
+// What the kernel found and uses, as one line of words.
+std::optional<std::string> cpu_flags() {
+  const auto text = read_proc_file("/proc/cpuinfo");
+  if (!text) return std::nullopt;
+  const size_t begin = text->find("\nflags");
+  if (begin == std::string::npos) return std::nullopt;
+  return text->substr(begin + 1, text->find('\n', begin + 1) - begin - 1);
 }
 
 bool has_word(std::string_view line, std::string_view word) {
@@ -63,12 +74,14 @@ Result<unsigned> possible_cpus() {
 Result<std::vector<unsigned>> online_cpus() { return read_cpu_list("/sys/devices/system/cpu/online"); }
 
 bool tsc_usable() {
-  const auto text = read_proc_file("/proc/cpuinfo");
-  if (!text) return false;
-  const size_t begin = text->find("\nflags");
-  if (begin == std::string::npos) return false;
-  const std::string_view flags = std::string_view(*text).substr(begin, text->find('\n', begin + 1) - begin);
-  return has_word(flags, "constant_tsc") && has_word(flags, "nonstop_tsc") && has_word(flags, "rdtscp");
+  const auto flags = cpu_flags();
+  return flags && has_word(*flags, "constant_tsc") && has_word(*flags, "nonstop_tsc") &&
+         has_word(*flags, "rdtscp");
+}
+
+bool shadow_stacks_possible() {
+  const auto flags = cpu_flags();
+  return !flags || has_word(*flags, "user_shstk");
 }
 
 }  // namespace blip::proc

@@ -19,4 +19,7 @@ Result<std::vector<unsigned>> parse_cpu_list(std::string_view text);
 // number (rdtscp).
 bool tsc_usable();
 
+// Threads of this machine may have a shadow stack.
+bool shadow_stacks_possible();
+
 }  // namespace blip::proc

@@ -54,6 +54,13 @@ std::vector<pid_t> pid_list(std::string_view text) {
   return pids;
 }
 
+// "queued/limit"
+void take_queue(ProcStatus& status, std::string_view word) {
+  const size_t slash = std::min(word.find('/'), word.size());
+  status.queued_signals = number<uint64_t>(word.substr(0, slash));
+  if (slash < word.size()) status.signal_queue = number<uint64_t>(word.substr(slash + 1));
+}
+
 void take_field(ProcStatus& status, std::string_view key, std::string_view value) {
   std::string_view rest = value;
   const std::string_view word = next_word(rest);
@@ -65,6 +72,7 @@ void take_field(ProcStatus& status, std::string_view key, std::string_view value
   if (key == "Uid") numbers(value, status.uids);
   if (key == "Gid") numbers(value, status.gids);
   if (key == "NSpid") status.ns_pids = pid_list(value);
+  if (key == "SigQ") take_queue(status, word);
   if (key == "SigPnd") status.pending = number<uint64_t>(word, 16);
   if (key == "ShdPnd") status.shared_pending = number<uint64_t>(word, 16);
   if (key == "SigBlk") status.blocked = number<uint64_t>(word, 16);
@@ -128,6 +136,7 @@ Result<ProcStat> parse_stat(std::string_view text) {
     if (word.empty()) return Error(ErrorKind::kInvalid, "malformed /proc stat file");
     if (field == 3) stat.state = word[0];
     if (field == 9) stat.flags = number<uint32_t>(word);
+    if (field == 20) stat.num_threads = number<uint32_t>(word);
     if (field == 22) stat.start_time = number<uint64_t>(word);
   }
   return stat;
@@ -150,12 +159,20 @@ Result<std::vector<pid_t>> list_threads(pid_t pid) {
   return tids;
 }
 
+namespace {
+
+bool is_live(pid_t pid, pid_t tid) {
+  const auto stat = read_stat(pid, tid);
+  return stat && stat->state != 'Z' && stat->state != 'X';
+}
+
+}  // namespace
+
 Result<pid_t> find_live_thread(pid_t pid) {
+  if (is_live(pid, pid)) return pid;  // no need to list a thousand others
   TRY(const std::vector<pid_t> tids, list_threads(pid));
-  for (const pid_t tid : tids) {
-    const auto stat = read_stat(pid, tid);
-    if (stat && stat->state != 'Z' && stat->state != 'X') return tid;
-  }
+  for (const pid_t tid : tids)
+    if (is_live(pid, tid)) return tid;
   return ended(pid, pid);
 }
 

@@ -30,9 +30,13 @@ struct ProcStatus {
   uint64_t caught = 0;          // SigCgt
   uint64_t capabilities = 0;    // CapPrm
   int seccomp_mode = 0;         // 0 off, 1 strict, 2 filter
+  uint64_t queued_signals = 0;  // SigQ: of all processes of the user
+  uint64_t signal_queue = 0;    // the limit of that: beyond it signals may be pending without being queued
 
   // Pending signals that will end a system call with EINTR: neither blocked nor without effect.
   uint64_t interrupting_signals() const;
+  // No signal that is pending now, or soon will be, is missing in its queue for want of room.
+  bool queues_signals() const { return queued_signals < signal_queue / 2; }
   // True if the signal's delivery would do nothing: ignored, or default action "ignore".
   bool ignores(int signal) const;
 };
@@ -45,7 +49,8 @@ Result<ProcStatus> parse_status(std::string_view text);
 struct ProcStat {
   char state = '?';
   uint32_t flags = 0;
-  uint64_t start_time = 0;  // clock ticks after boot
+  uint32_t num_threads = 0;  // of the process, exited ones that nobody has taken note of included
+  uint64_t start_time = 0;   // clock ticks after boot
 
   bool kernel_thread() const { return flags & 0x00200000; }  // PF_KTHREAD
 };

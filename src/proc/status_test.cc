@@ -16,7 +16,7 @@ TEST(Status, fields_are_read) {
   const auto status = parse_status(
       "Name:\tmy prog\nState:\tS "
       "(sleeping)\nTgid:\t77\nPPid:\t5\nTracerPid:\t99\nUid:\t1\t2\t3\t4\nGid:\t5\t6\t7\t8\n"
-      "NSpid:\t77\t12\t1\nSigPnd:\t0000000000000001\nShdPnd:\t0000000000004000\nSigBlk:\t8000000000000000\n"
+      "NSpid:\t77\t12\t1\nSigQ:\t3/31000\nSigPnd:\t0000000000000001\nShdPnd:\t0000000000004000\nSigBlk:\t8000000000000000\n"
       "SigIgn:\t0000000000001000\nSigCgt:\t0000000180000000\nCapPrm:\t000001ffffffffff\nSeccomp:\t2\n");
   ASSERT_TRUE(status);
   EXPECT_EQ(status->comm, "my prog");
@@ -27,6 +27,8 @@ TEST(Status, fields_are_read) {
   EXPECT_EQ(status->uids, (std::array<uid_t, 4>{1, 2, 3, 4}));
   EXPECT_EQ(status->gids, (std::array<gid_t, 4>{5, 6, 7, 8}));
   EXPECT_EQ(status->ns_pids, (std::vector<pid_t>{77, 12, 1}));
+  EXPECT_EQ(status->queued_signals, 3u);
+  EXPECT_EQ(status->signal_queue, 31000u);
   EXPECT_EQ(status->pending, 1u);
   EXPECT_EQ(status->shared_pending, 0x4000u);
   EXPECT_EQ(status->blocked, uint64_t{1} << 63);
@@ -58,6 +60,7 @@ TEST(Status, stat_of_a_name_with_blanks_and_parentheses) {
   ASSERT_TRUE(stat);
   EXPECT_EQ(stat->state, 'S');
   EXPECT_TRUE(stat->kernel_thread());
+  EXPECT_EQ(stat->num_threads, 17u);
   EXPECT_EQ(stat->start_time, 4711u);
   EXPECT_FALSE(parse_stat("7 (a) S 1 2"));
   EXPECT_FALSE(parse_stat("nothing"));
@@ -69,6 +72,7 @@ TEST(Status, own_process) {
   EXPECT_EQ(status->tgid, ::getpid());
   EXPECT_EQ(status->ppid, ::getppid());
   EXPECT_EQ(status->comm, read_comm(::getpid(), ::gettid()));
+  EXPECT_LT(status->queued_signals, status->signal_queue);
   const auto tids = list_threads(::getpid());
   ASSERT_TRUE(tids);
   EXPECT_EQ(tids->front(), ::getpid());

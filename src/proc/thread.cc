@@ -2,11 +2,13 @@
 #include "proc/thread.h"
 
 #include <fmt/core.h>
+#include <signal.h>
 #include <sys/ptrace.h>
 
 #include <cerrno>
 #include <cstring>
 
+#include "proc/cpu.h"
 #include "proc/status.h"
 
 // What a thread stopped in a system call looks like (arch/x86/kernel/signal.c): rip is after the `syscall`
@@ -89,6 +91,8 @@ uint64_t Thread::restart_pc() const {
 }
 
 bool Thread::shadow_stack() const {
+  static const bool possible = shadow_stacks_possible();
+  if (!possible) return false;
   uint64_t features = 0;
   const auto where = reinterpret_cast<uint64_t>(&features);
   // PTRACE_ARCH_PRCTL takes the option as data and its argument as address.
@@ -96,11 +100,31 @@ bool Thread::shadow_stack() const {
   return features & kShadowStackBit;
 }
 
+// Two system calls of a microsecond; the status file takes twenty, for each of what may be a thousand
+// threads.
+bool Thread::queues_are_empty() const {
+  for (const uint32_t queue : {uint32_t{0}, uint32_t{PTRACE_PEEKSIGINFO_SHARED}}) {
+    __ptrace_peeksiginfo_args first{.off = 0, .flags = queue, .nr = 1};
+    siginfo_t info;
+    if (::ptrace(PTRACE_PEEKSIGINFO, tid, &first, &info) != 0) return false;
+  }
+  return true;
+}
+
+Result<uint64_t> Thread::interrupting_signals(pid_t pid) const {
+  if (queues_signals && queues_are_empty()) return uint64_t{0};
+  TRY(const ProcStatus status, read_status(pid, tid));
+  return status.interrupting_signals();
+}
+
 Status Thread::repair_spurious_eintr(pid_t pid, int delivering) {
   if (!registers.in_system_call() || static_cast<int64_t>(registers.rax) != -EINTR) return {};
-  TRY(const ProcStatus status, read_status(pid, tid));
-  if (status.interrupting_signals() != 0) return {};
-  if (delivering != 0 && !status.ignores(delivering)) return {};
+  TRY(const uint64_t pending, interrupting_signals(pid));
+  if (pending != 0) return {};
+  if (delivering != 0) {
+    TRY(const ProcStatus status, read_status(pid, tid));
+    if (!status.ignores(delivering)) return {};
+  }
   const auto call = static_cast<int64_t>(registers.orig_rax);
   Registers again = registers;
   again.rip -= kSyscallLength;

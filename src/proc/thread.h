@@ -43,6 +43,9 @@ struct Thread {
   // The signal the thread is about to receive; it goes on with it.
   int pending_signal = 0;
   std::chrono::steady_clock::time_point interrupted_at;
+  // Signals cannot be pending without being queued (ProcStatus::queues_signals), so asking the queues is
+  // enough.
+  bool queues_signals = false;
 
   Status set_registers(const Registers& wanted);
   // Reads `registers` anew.
@@ -57,10 +60,15 @@ struct Thread {
   // Right after a stop: hides a spurious EINTR from the program (rewinds it) unless one of its own signals
   // caused it: a pending one, or `delivering`, which the thread is about to receive (0: none).
   Status repair_spurious_eintr(pid_t pid, int delivering);
+  // The signals that will end a system call of this thread with EINTR, as a mask.
+  Result<uint64_t> interrupting_signals(pid_t pid) const;
   // Lets the thread take pending_signal and stop again before it runs any code of the program.
   Status resume_with_signal_and_interrupt();
   // Gives a rewound thread its EINTR back, because a signal handler is about to run.
   Status undo_rewind();
+
+ private:
+  bool queues_are_empty() const;
 };
 
 }  // namespace blip::proc

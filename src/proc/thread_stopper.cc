@@ -12,10 +12,11 @@
 #include "proc/stuck_thread.h"
 #include "proc/thread_names.h"
 
-// Threads keep being created while we stop others, so the list is read until two passes in a row find nothing
-// new: when every thread of a complete list is stopped nobody is left to create one. Seizing does not stop;
-// all threads of a pass are seized first and then interrupted together, so that the pause begins for all at
-// about the same time.
+// Threads keep being created while we stop others, so the list is read again until as many threads are
+// stopped as the kernel counts in the process: then nobody is left to create one. The kernel also counts
+// threads that have exited and wait for somebody to notice (a leader, for as long as the others live); then
+// the end is two passes in a row that find nothing new. Seizing does not stop; all threads of a pass are
+// seized first and then interrupted together, so that the pause begins for all at about the same time.
 //
 // Any ptrace stop cancels a pending PTRACE_INTERRUPT (kernel/signal.c, ptrace_stop). A thread that reports a
 // signal instead of our stop is therefore interrupted again before it is resumed with that signal: it takes
@@ -43,13 +44,16 @@ ThreadStopper::ThreadStopper(const Process& process, Attachment& attachment,
     : process_(process),
       threads_(attachment.threads_),
       patience_(patience),
-      deadline_(Clock::now() + patience) {}
+      deadline_(Clock::now() + patience) {
+  const auto status = read_status(process.pid(), process.pid());
+  queues_signals_ = status && status->queues_signals();
+}
 
 Status ThreadStopper::stop_all() {
   TRY(const pid_t live, find_live_thread(process_.pid()));
   MemorySharerScan scan(process_.pid(), live);
   TRY_OK(wait_until_memory_is_ours(scan));
-  for (int clean = 0; clean < kCleanPasses;) {
+  for (int clean = 0; clean < kCleanPasses && !holds_every_thread();) {
     TRY(const size_t found, seize_new_threads());
     clean = found == 0 ? clean + 1 : 0;
     interrupt_running();
@@ -57,6 +61,12 @@ Status ThreadStopper::stop_all() {
   }
   if (threads_.empty() || !process_.alive()) return ended(process_.pid());
   return wait_until_memory_is_ours(scan);
+}
+
+bool ThreadStopper::holds_every_thread() const {
+  if (threads_.empty()) return false;
+  const auto stat = read_stat(process_.pid(), threads_.front().tid);
+  return stat && stat->num_threads == threads_.size();
 }
 
 Status ThreadStopper::wait_until_memory_is_ours(MemorySharerScan& scan) {
@@ -96,6 +106,7 @@ Result<pid_t> ThreadStopper::choose_thread() const {
     if (best != 0 && rank >= best_rank) continue;
     best = tid;
     best_rank = rank;
+    if (best_rank == 0) break;
   }
   if (best == 0) return ended(process_.pid());
   return best;
@@ -120,6 +131,7 @@ Result<bool> ThreadStopper::seize(pid_t tid) {
   }
   Thread thread;
   thread.tid = tid;
+  thread.queues_signals = queues_signals_;
   threads_.push_back(thread);
   seized_.insert(tid);
   return true;

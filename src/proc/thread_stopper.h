@@ -32,6 +32,8 @@ class ThreadStopper {
   Status let_go_of_stranger(pid_t tid);
   Status wait_until_memory_is_ours(MemorySharerScan& scan);
   Result<bool> explain_failed_seize(pid_t tid, int error) const;
+  // Every thread that the kernel counts is stopped.
+  bool holds_every_thread() const;
   bool belongs_to_process(pid_t tid) const;
   void interrupt_running();
   Status wait_until_stopped();
@@ -48,6 +50,7 @@ class ThreadStopper {
   std::unordered_set<pid_t> seized_;
   std::chrono::milliseconds patience_;
   Clock::time_point deadline_;
+  bool queues_signals_;
 };
 
 }  // namespace blip::proc

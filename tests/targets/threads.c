@@ -6,7 +6,7 @@
 
 #include "work.h"
 
-enum { kMax = 256 };
+enum { kMax = 2048 };
 static unsigned long calls_per_thread, expected;
 static pthread_barrier_t begin, end;
 static int tids[kMax];

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/addr.h"
+#include "base/result.h"
+#include "proc/maps.h"
+#include "proc/memory.h"
+#include "proc/thread.h"
+
+namespace blip::probe {
+
+// The signal frames on the stacks of stopped threads. Made for a thousand of them: what is on the stacks is
+// read at once, in few system calls. Arguments must outlive it.
+class SignalFrames {
+ public:
+  SignalFrames(std::span<const proc::Thread> threads, const proc::Memory& memory,
+               std::span<const proc::Map> maps);
+
+  // Interrupted PCs that signal handlers of threads[i] will return to: the rip of every frame. Fails if a
+  // stack cannot be searched: then anything may be on it.
+  Result<std::vector<TargetAddr>> interrupted_pcs(size_t i);
+
+ private:
+  struct Stack {
+    AddrRange range;                 // empty: no memory
+    std::span<const uint8_t> bytes;  // empty: not read ahead
+  };
+
+  void read_ahead(size_t first);
+  Status search(const Stack& stack);
+  void scan(std::span<const uint8_t> stack);
+  bool is_return_to_restorer(TargetAddr restorer);
+  void add_stack(uint64_t rsp);
+
+  std::span<const proc::Thread> threads_;
+  const proc::Memory& memory_;
+  std::span<const proc::Map> maps_;
+  std::unique_ptr<uint8_t[]> buffer_;
+  size_t first_ahead_ = 0;
+  std::vector<Stack> ahead_;  // the stacks that threads_ from first_ahead_ on are on
+  TargetAddr known_restorer_{};
+  // Of the thread being searched.
+  std::vector<uint64_t> stacks_;  // further ones
+  std::vector<AddrRange> searched_;
+  std::vector<TargetAddr> pcs_;
+};
+
+}  // namespace blip::probe
