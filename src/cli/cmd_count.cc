@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "cli/color.h"
 #include "cli/commands.h"
 #include "cli/count_table.h"
 #include "cli/notices.h"
@@ -16,9 +17,10 @@ int cmd_count(const Command& command) {
   TracingHooks hooks;
   hooks.at_end = [&](const session::Summary& summary) {
     Output output(STDOUT_FILENO, &StopSignals::requested);
-    output.write(command.json ? count_json(summary.counts) : count_table(summary.counts));
+    output.write(command.json ? count_json(summary.counts)
+                              : count_table(summary.counts, use_color(command.color, STDOUT_FILENO)));
     if (output.error() == 0) return true;
-    say(std::string("stdout: ") + std::strerror(output.error()));
+    say_error(std::string("stdout: ") + std::strerror(output.error()));
     return false;
   };
   return run_tracing(command, hooks);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <unistd.h>
 
-#include <cstdlib>
 #include <cstring>
-#include <string_view>
 
+#include "cli/color.h"
 #include "cli/commands.h"
 #include "cli/notices.h"
 #include "cli/print.h"
@@ -12,17 +11,6 @@
 #include "cli/tracing.h"
 
 namespace blip::cli {
-namespace {
-
-bool use_color(ColorChoice choice, int fd) {
-  if (choice != ColorChoice::kAuto) return choice == ColorChoice::kAlways;
-  const char* no_color = std::getenv("NO_COLOR");
-  const char* term = std::getenv("TERM");
-  return isatty(fd) && !(no_color && *no_color) && !(term && std::string_view(term) == "dumb");
-}
-
-}  // namespace
-
 int cmd_trace(const Command& command) {
   Output output(STDOUT_FILENO, &StopSignals::requested);
   Printer printer(output, {.json = command.json,
@@ -46,7 +34,7 @@ int cmd_trace(const Command& command) {
   hooks.at_end = [&](const session::Summary&) {
     printer.flush();
     if (output.error() == 0) return true;
-    say(std::string("stdout: ") + std::strerror(output.error()));
+    say_error(std::string("stdout: ") + std::strerror(output.error()));
     return false;
   };
   return run_tracing(command, hooks);

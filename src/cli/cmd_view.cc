@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "cli/color.h"
 #include "cli/commands.h"
 #include "cli/notices.h"
 #include "cli/view.h"
@@ -10,7 +11,7 @@ namespace {
 ViewColor view_color(ColorChoice choice) {
   switch (choice) {
     case ColorChoice::kAuto:
-      return ViewColor::kAuto;
+      return no_color_wanted() ? ViewColor::kNever : ViewColor::kAuto;
     case ColorChoice::kAlways:
       return ViewColor::kAlways;
     case ColorChoice::kNever:
@@ -31,7 +32,7 @@ Result<int> view(const Command& command) {
 int cmd_view(const Command& command) {
   const Result<int> code = view(command);
   if (code) return *code;
-  say(code.error().message());
+  say_error(code.error().message());
   return kExitFailed;
 }
 

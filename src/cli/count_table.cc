@@ -7,6 +7,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "cli/color.h"
 #include "cli/escape.h"
 
 namespace blip::cli {
@@ -25,17 +26,19 @@ bool any_name_in_two_modules(const std::vector<ProbeCount>& counts) {
 
 struct Row {
   std::string name, module, hits;
+  std::string_view color;  // of the line
 };
 
 }  // namespace
 
-std::string count_table(std::vector<ProbeCount> counts) {
+std::string count_table(std::vector<ProbeCount> counts, bool color) {
   const bool with_module = any_name_in_two_modules(counts);
   std::stable_sort(counts.begin(), counts.end(),
                    [](const ProbeCount& a, const ProbeCount& b) { return a.hits > b.hits; });
-  std::vector<Row> rows = {{"NAME", "MODULE", "HITS"}};
+  std::vector<Row> rows = {{"NAME", "MODULE", "HITS", kBold}};
   for (const ProbeCount& count : counts)
-    rows.push_back({escaped(count.name), escaped(count.module), std::to_string(count.hits)});
+    rows.push_back({escaped(count.name), escaped(count.module), std::to_string(count.hits),
+                    count.hits == 0 ? kDim : ""});
   Row widest;
   const auto widen = [](std::string& to, const std::string& by) {
     to.resize(std::max(to.size(), by.size()));
@@ -47,9 +50,11 @@ std::string count_table(std::vector<ProbeCount> counts) {
   }
   std::string out;
   for (const Row& row : rows) {
+    const bool colored = color && !row.color.empty();
+    if (colored) out += row.color;
     out += fmt::format("{:<{}}  ", row.name, widest.name.size());
     if (with_module) out += fmt::format("{:<{}}  ", row.module, widest.module.size());
-    out += fmt::format("{:>{}}\n", row.hits, widest.hits.size());
+    out += fmt::format("{:>{}}{}\n", row.hits, widest.hits.size(), colored ? kPlain : "");
   }
   return out;
 }

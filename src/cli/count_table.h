@@ -11,7 +11,7 @@ namespace blip::cli {
 
 // The most often hit first; equals keep the order asked for. MODULE is shown when a name occurs in two
 // modules.
-std::string count_table(std::vector<session::ProbeCount> counts);
+std::string count_table(std::vector<session::ProbeCount> counts, bool color = false);
 
 // One object per line, in the order asked for.
 std::string count_json(const std::vector<session::ProbeCount>& counts);

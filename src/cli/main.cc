@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/color.h"
 #include "cli/commands.h"
 #include "cli/help.h"
 #include "cli/notices.h"
@@ -18,6 +19,7 @@ int print(const std::string& text) { return Output(STDOUT_FILENO).write(text) ? 
 int dispatch(const Command& command) {
   if (command.version) return print(std::string("blip ") + kVersion + "\n");
   if (command.help) return print(command.verb == Verb::kNone ? general_help() : verb_help(command.verb));
+  use_error_color(use_color(command.color, STDERR_FILENO));
   switch (command.verb) {
     case Verb::kTrace:
       return cmd_trace(command);
@@ -42,6 +44,7 @@ int main(int argc, char** argv) {
   using namespace blip::cli;
   const auto command = parse_command(std::vector<std::string>(argv + (argc > 0), argv + argc));
   if (command) return dispatch(*command);
-  say(command.error().message());
+  use_error_color(use_color(ColorChoice::kAuto, STDERR_FILENO));
+  say_error(command.error().message());
   return kExitUsage;
 }

@@ -4,10 +4,24 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "cli/color.h"
 #include "cli/escape.h"
 #include "cli/output.h"
 
 namespace blip::cli {
+namespace {
+
+bool error_color = false;
+
+void write_line(std::string_view prefix, std::string_view text) {
+  std::string line(prefix);
+  line += ' ';
+  append_escaped(line, text);
+  line += '\n';
+  Output(STDERR_FILENO).write(line);
+}
+
+}  // namespace
 
 std::string armed_line(const session::Armed& armed) {
   std::string line = fmt::format("armed {} probes in {:.1f} ms (target paused {:.2f} ms)", armed.probes,
@@ -27,11 +41,12 @@ std::string refusal_line(const session::Refusal& refusal) {
   return fmt::format("refused {}: {}", refusal.probe, refusal.reason);
 }
 
-void say(std::string_view text) {
-  std::string line = "blip: ";
-  append_escaped(line, text);
-  line += '\n';
-  Output(STDERR_FILENO).write(line);
+void say(std::string_view text) { write_line("blip:", text); }
+
+void say_error(std::string_view text) {
+  write_line(error_color ? fmt::format("{}blip:{}", kErrorColor, kPlain) : "blip:", text);
 }
+
+void use_error_color(bool color) { error_color = color; }
 
 }  // namespace blip::cli

@@ -15,5 +15,9 @@ std::string refusal_line(const session::Refusal& refusal);
 
 // Writes "blip: TEXT\n" to stderr, the text escaped.
 void say(std::string_view text);
+// The same for errors and warnings: "blip:" stands out where stderr has colours. Notices never have any:
+// scripts parse them.
+void say_error(std::string_view text);
+void use_error_color(bool color);
 
 }  // namespace blip::cli

@@ -38,6 +38,25 @@ TEST(Notices, what_is_said_is_one_escaped_line) {
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "blip: no symbol matches '\\x1b[2J\\n'\n");
 }
 
+TEST(Notices, only_errors_have_colour_and_only_in_the_prefix) {
+  use_error_color(true);
+  testing::internal::CaptureStderr();
+  say("armed");
+  say_error("bad\x1b");
+  use_error_color(false);
+  say_error("bad");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "blip: armed\n\x1b[1;31mblip:\x1b[0m bad\\x1b\nblip: bad\n");
+}
+
+TEST(CountTable, colours_change_nothing_but_the_colour) {
+  std::string colored = count_table({{"work", "server", 1000}, {"idle", "server", 0}}, true);
+  EXPECT_NE(colored.find("\x1b["), std::string::npos);
+  for (size_t at; (at = colored.find('\x1b')) != std::string::npos;)
+    colored.erase(at, colored.find('m', at) - at + 1);
+  EXPECT_EQ(colored, count_table({{"work", "server", 1000}, {"idle", "server", 0}}));
+}
+
 TEST(CountTable, most_hits_first_equals_as_asked) {
   EXPECT_EQ(count_table({{"parse", "server", 5},
                          {"zero_b", "server", 0},

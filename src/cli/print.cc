@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cstring>
 
+#include "cli/color.h"
 #include "cli/escape.h"
 
 namespace blip::cli {
@@ -14,9 +15,6 @@ namespace {
 constexpr size_t kBatch = 64 << 10;
 constexpr size_t kText16 = 16;
 constexpr int64_t kNsPerSecond = 1'000'000'000;
-constexpr char kNameColor[] = "\x1b[1;36m";
-constexpr char kDim[] = "\x1b[2m";
-constexpr char kPlain[] = "\x1b[0m";
 
 template <typename Int>
 void append_number(std::string& out, Int value, int base = 10) {

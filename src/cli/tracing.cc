@@ -42,7 +42,7 @@ void tell_armed(const Command& command, const Armed& armed) {
 }
 
 void tell_end(const Command& command, const Summary& summary) {
-  for (const std::string& warning : summary.warnings) say("warning: " + warning);
+  for (const std::string& warning : summary.warnings) say_error("warning: " + warning);
   if (command.quiet) return;
   if (command.session.verbose)
     say(fmt::format("end: {}; detached in {:.1f} ms (target paused {:.2f} ms), {:.3f} s of CPU used to drain",
@@ -63,13 +63,13 @@ int run_tracing(const Command& command, const TracingHooks& hooks) {
   };
   auto started = Session::start(command.session, waiting);
   if (!started) {
-    say(started.error().message());
+    say_error(started.error().message());
     return exit_code(started.error());
   }
   Session& session = **started;
   tell_armed(command, session.armed());
   if (session.armed().probes == 0) {
-    say("nothing was armed: every function that matches was refused (-v lists why)");
+    say_error("nothing was armed: every function that matches was refused (-v lists why)");
     return kExitFailed;
   }
   const Summary summary = session.run(

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "cli/options.h"
+
+namespace blip::cli {
+
+inline constexpr char kNameColor[] = "\x1b[1;36m";  // what a probe or an event is called
+inline constexpr char kDim[] = "\x1b[2m";           // what one looks at last
+inline constexpr char kBold[] = "\x1b[1m";          // headings
+inline constexpr char kErrorColor[] = "\x1b[1;31m";
+inline constexpr char kPlain[] = "\x1b[0m";
+
+// Whether the user wants none, by NO_COLOR (no-color.org: set and not empty).
+bool no_color_wanted();
+
+// --color as given; auto: `fd` is a terminal that knows colours, and NO_COLOR is not set.
+bool use_color(ColorChoice choice, int fd);
+
+}  // namespace blip::cli
