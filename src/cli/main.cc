@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <unistd.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "cli/notices.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 
 namespace blip::cli {
 namespace {
@@ -20,6 +22,8 @@ int dispatch(const Command& command) {
   if (command.version) return print(std::string("blip ") + kVersion + "\n");
   if (command.help) return print(command.verb == Verb::kNone ? general_help() : verb_help(command.verb));
   use_error_color(use_color(command.color, STDERR_FILENO));
+  std::optional<ProgressReporter> progress;
+  if (!command.quiet) progress.emplace(STDERR_FILENO);
   switch (command.verb) {
     case Verb::kTrace:
       return cmd_trace(command);

@@ -8,6 +8,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <optional>
+
+#include "cli/progress.h"
 
 namespace blip::cli {
 namespace {
@@ -22,7 +25,8 @@ bool is_regular_file(int fd) {
 
 }  // namespace
 
-Output::Output(int fd, bool (*stopping)()) : fd_(fd), stopping_(stopping), may_block_(!is_regular_file(fd)) {}
+Output::Output(int fd, bool (*stopping)())
+    : fd_(fd), stopping_(stopping), is_terminal_(isatty(fd) == 1), may_block_(!is_regular_file(fd)) {}
 
 bool Output::fail(int errno_value) {
   closed_ = true;
@@ -53,6 +57,8 @@ bool Output::check_reader() {
 }
 
 bool Output::write(std::string_view bytes) {
+  std::optional<StatusPause> pause;
+  if (is_terminal_) pause.emplace();
   while (!closed_ && !bytes.empty()) {
     if (may_block_ && !wait_for_room()) return false;
     const size_t piece = may_block_ ? std::min<size_t>(bytes.size(), PIPE_BUF) : bytes.size();

@@ -27,7 +27,8 @@ class Output {
 
   int fd_;
   bool (*stopping_)();
-  bool may_block_;  // a pipe, socket or terminal: writes go in pieces that never block
+  bool is_terminal_;  // shared with the status line
+  bool may_block_;    // a pipe, socket or terminal: writes go in pieces that never block
   bool closed_ = false;
   int error_ = 0;
 };

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <set>
 
+#include "base/progress.h"
+
 namespace blip::probe {
 
 namespace {
@@ -96,6 +98,7 @@ std::vector<AddrRange> Module::text() const {
 
 Result<const elf::SymbolTable*> Module::symbols() const {
   if (!symbols_) {
+    const progress::Step step("reading the symbols of " + basename_);
     TRY(elf::SymbolTable table, elf::SymbolTable::load(*file_));
     symbols_ = std::make_unique<elf::SymbolTable>(std::move(table));
   }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "base/progress.h"
 #include "elf/code_pointers.h"
 #include "elf/jump_tables.h"
 #include "elf/landing_pads.h"
@@ -176,6 +177,7 @@ std::vector<SitePlan> plan_entries(const Module& module, std::span<const elf::Fu
   auto symbols = module.symbols();
   if (!symbols)
     return std::vector<SitePlan>(functions.size(), SitePlan{.refusal = symbols.error().message()});
+  const progress::Step step(fmt::format("planning {} probes in {}", functions.size(), module.basename()));
   return Planner(module, **symbols, options).run(functions);
 }
 

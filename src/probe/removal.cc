@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "base/progress.h"
 #include "probe/text.h"
 #include "probe/threads.h"
 #include "proc/attachment.h"
@@ -33,6 +34,7 @@ class Remover {
       : process_(process), memory_(memory), footprint_(footprint), patches_(patches) {}
 
   Result<RemovalReport> run() {
+    const progress::Step step(fmt::format("taking the probes out of process {}", process_.pid()));
     auto pause = kFirstPause;
     for (int i = 0; i < kTries; ++i) {
       TRY(const bool removed, try_patiently());

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "proc/attachment.h"
 
+#include <fmt/core.h>
 #include <sys/ptrace.h>
 
 #include <algorithm>
 #include <utility>
 
 #include "base/log.h"
+#include "base/progress.h"
 #include "proc/status.h"
 #include "proc/stop_event.h"
 #include "proc/thread_stopper.h"
@@ -33,6 +35,7 @@ void see_off(pid_t pid, pid_t tid) {
 }  // namespace
 
 Result<Attachment> Attachment::stop_all(const Process& process, std::chrono::milliseconds deadline) {
+  const progress::Step step(fmt::format("waiting for process {} to stop", process.pid()));
   Attachment attachment(process.pid());
   TRY_OK(ThreadStopper(process, attachment, deadline).stop_all());
   attachment.holds_all_threads_ = true;
@@ -40,6 +43,7 @@ Result<Attachment> Attachment::stop_all(const Process& process, std::chrono::mil
 }
 
 Result<Attachment> Attachment::stop_one(const Process& process, std::chrono::milliseconds deadline) {
+  const progress::Step step(fmt::format("waiting for a thread of process {} to stop", process.pid()));
   Attachment attachment(process.pid());
   TRY_OK(ThreadStopper(process, attachment, deadline).stop_one());
   return attachment;

@@ -5,6 +5,8 @@
 
 #include <cstring>
 
+#include "base/progress.h"
+
 namespace blip::session {
 
 namespace {
@@ -100,6 +102,7 @@ uint64_t Consumer::drain() {
 }
 
 void Consumer::finish() {
+  const progress::Step step("writing the rest of the trace");
   clock_.sample();
   // Each ring hands out at most one ring's worth per call; bounded, for the target may write on if it could
   // not be restored.

@@ -10,6 +10,7 @@
 #include <bit>
 #include <thread>
 
+#include "base/progress.h"
 #include "proc/cpu.h"
 #include "proc/find_processes.h"
 #include "session/environment.h"
@@ -176,6 +177,7 @@ Status Session::Impl::open_output(const proc::Process& first) {
 
 // Of the processes of a name, one may end between plan and arm, or turn out to be in other hands.
 Status Session::Impl::arm_planned() {
+  const progress::Step step("attaching");
   std::vector<std::unique_ptr<TracedProcess>> todo = std::exchange(planned, {});
   std::optional<Error> failed;
   for (std::unique_ptr<TracedProcess>& process : todo) {

@@ -8,6 +8,7 @@
 #include <bit>
 #include <set>
 
+#include "base/progress.h"
 #include "probe/leftovers.h"
 #include "probe/plan.h"
 #include "proc/status.h"
@@ -29,6 +30,7 @@ double to_ms(std::chrono::nanoseconds t) { return std::chrono::duration<double, 
 }  // namespace
 
 Result<std::unique_ptr<TracedProcess>> TracedProcess::plan(proc::Process process, TraceContext& context) {
+  const progress::Step step(fmt::format("reading the modules of process {}", process.pid()));
   TRY(proc::Memory memory, proc::Memory::open(process.pid()));
   std::unique_ptr<TracedProcess> self(new TracedProcess(std::move(process), std::move(memory), context));
   TRY_OK(self->make_plan());
