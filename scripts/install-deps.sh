@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Installs the Debian packages blip is built, tested and measured with. Does nothing when all are there.
-# usage: scripts/install-deps.sh [build|test|bench]...   (default: build)
+# usage: scripts/install-deps.sh [build|test|bench|deb]...   (default: build)
 set -eu
 
 build="g++ cmake ninja-build pkg-config libzydis-dev libzycore-dev libasmjit-dev libdw-dev libelf-dev libfmt-dev
@@ -10,6 +10,9 @@ test="libgtest-dev libgmock-dev python3 babeltrace2 babeltrace spin gdb strace s
       clang-14 clang-format-14 libclang-rt-14-dev util-linux bpftrace musl-tools"
 bench="libbenchmark-dev lttng-tools liblttng-ust-dev bpftrace linux-perf uftrace gdb gdbserver postgresql-15 redis-tools
        mariadb-server-core sysbench nodejs"
+# The package; and the manual, completion and package as the tests see them.
+deb="dpkg-dev"
+test="$test dpkg-dev man-db mandoc zsh fish bash-completion lintian"
 
 packages=""
 for group in "${@:-build}"; do
@@ -17,7 +20,8 @@ for group in "${@:-build}"; do
     build) packages="$packages $build" ;;
     test) packages="$packages $test" ;;
     bench) packages="$packages $bench" ;;
-    *) echo "install-deps: unknown group '$group' (build, test, bench)" >&2; exit 2 ;;
+    deb) packages="$packages $deb" ;;
+    *) echo "install-deps: unknown group '$group' (build, test, bench, deb)" >&2; exit 2 ;;
   esac
 done
 

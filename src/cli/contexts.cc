@@ -77,4 +77,12 @@ std::vector<Context> merge_contexts(const std::vector<Context>& first, const std
   return all;
 }
 
+std::vector<std::string_view> plain_contexts() {
+  std::vector<std::string_view> names;
+  for (const Named& named : kContexts) names.push_back(named.name);
+  return names;
+}
+
+std::vector<std::string_view> register_names() { return {std::begin(kRegisters), std::end(kRegisters)}; }
+
 }  // namespace blip::cli

@@ -18,4 +18,8 @@ Result<std::vector<session::Context>> parse_contexts(std::string_view text);
 std::vector<session::Context> merge_contexts(const std::vector<session::Context>& first,
                                              const std::vector<session::Context>& second);
 
+// Every context that takes no NAME, and every register: for completion and the manual.
+std::vector<std::string_view> plain_contexts();
+std::vector<std::string_view> register_names();
+
 }  // namespace blip::cli

@@ -1,6 +1,54 @@
 # SPDX-License-Identifier: MIT
 # The manual, completion, progress, colours, installing. $TARGETS/.. is the build directory.
 
+case: the manual page has no warnings
+needs: man mandoc
+sh: man --warnings -E UTF-8 -l -Tutf8 -Z $TARGETS/../share/man/man1/blip.1 2>&1 >/dev/null; mandoc -Tlint $TARGETS/../share/man/man1/blip.1
+check: out == "" and err == ""
+
+case: the manual page has its sections, and what --help has
+needs: man
+sh: MANWIDTH=200 man -P cat -l $TARGETS/../share/man/man1/blip.1 | col -b
+check: [s for s in "NAME SYNOPSIS DESCRIPTION COMMANDS OPTIONS SPEC CONTEXTS FILES ENVIRONMENT PERMISSIONS".split()
+       if not re.search("^" + s + "$", out, re.M)] == []
+check: re.search("^EXIT STATUS$", out, re.M) and re.search("^SEE ALSO$", out, re.M)
+expect: blip - trace functions
+expect: blip trace -p 4711 --function parse_request --context reg:rdi
+expect: -p, -x, --pid PID
+
+case: bash completes verbs, options and their values
+sh: $LIB/complete.sh bash $TARGETS/../share "blip tr" "blip trace --col" "blip trace --color=a" "blip trace --color "
+    "blip trace --context reg:r1" "blip trace --context tid,com" "blip rec" "blip view --fun" "blip record --function x --out"
+check: out.splitlines() == ["trace", "--color", "auto always", "auto always never", "r10 r11 r12 r13 r14 r15",
+       "tid,comm", "record", "", "--output"]
+check: err == ""
+
+case: bash completes pids and directories
+target: loop_calls 1
+sh: mkdir adir; touch afile; $LIB/complete.sh bash $TARGETS/../share "blip trace -p ${PID}" "blip record -o a" "blip view a"
+check: out.splitlines() == [str(PID), "adir", "adir"]
+
+case: bash shows the names beside several pids
+target: loop_calls 1
+sh: COMP_TYPE=63 $LIB/complete.sh bash $TARGETS/../share "blip trace -p "
+expect: $PID (loop_calls)
+
+case: fish completes verbs, options, values and pids
+needs: fish
+target: loop_calls 1
+sh: mkdir adir; touch afile; $LIB/complete.sh fish $TARGETS/../share "blip tr" "blip trace --col" "blip trace --color=a"
+    "blip trace --context tid,com" "blip record -o a" "blip view a" "blip trace -p ${PID}"
+check: out.splitlines() == ["trace", "--color", "--color=always --color=auto", "tid,comm", "adir/", "adir/", str(PID)]
+check: err == ""
+
+case: zsh completes verbs, options, values and pids
+needs: zsh
+target: loop_calls 1
+sh: mkdir adir; touch afile; $LIB/complete.sh zsh $TARGETS/../share "blip tr" "blip trace --col" "blip trace --color "
+    "blip trace --context tid,com" "blip record -o a" "blip view a" "blip trace -p ${PID}"
+check: out.splitlines() == ["trace", "--color", "always auto never", "comm", "adir", "adir", str(PID)]
+check: err == ""
+
 case: what takes long is told on stderr
 target: vfork_waits
 run: blip count -p $PID --function work

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+#include "cli/topics.h"
+
+namespace blip::cli {
+namespace {
+
+constexpr Term kSpecs[] = {
+    {"NAME",
+     "a function of the executable; if it has none of that name, of every loaded library. Mangled and "
+     "demangled names match. `main` and `_start` are found in stripped executables too"},
+    {"GLOB",
+     "a pattern with `*`, `?` or `[...]`, matched against the executable's functions only. Quote it: "
+     "the shell has patterns too"},
+    {"MODULE:NAME, MODULE:GLOB",
+     "the same in one module, named by its file name with or without `.so...`: "
+     "`libz.so.1:inflate`, `libz:inflate*`"},
+    {"*:GLOB", "in every module"},
+    {"0xADDR", "the function that begins at this run-time address"},
+};
+
+constexpr Term kContexts[] = {
+    {"reg:NAME", "one register, as a field of that name: `reg:rdi` is the first integer argument"},
+    {"regs", "all general registers, `rip` and `rflags`"},
+    {"ip", "the address of the probe"},
+    {"pid, tid", "process and thread, stored as `vpid` and `vtid`; those names are accepted too"},
+    {"comm", "the thread's name, stored as `procname`"},
+    {"cpu", "the CPU"},
+};
+
+constexpr Term kExitStatus[] = {
+    {"0", "fine. Ctrl-C is a normal end"},
+    {"1", "failed, or nothing matched"},
+    {"2", "wrong usage"},
+};
+
+constexpr Term kFiles[] = {
+    {"./blip-COMM-PID-DATE-TIME",
+     "where `blip record` writes without `-o`: a directory with a CTF 1.8 trace, "
+     "one stream per CPU. babeltrace2 and Trace Compass read it"},
+};
+
+constexpr Term kEnvironment[] = {
+    {"NO_COLOR", "when set and not empty, no colours unless `--color always` asks for them"},
+    {"TERM", "`dumb` means no colours and no status line"},
+    {"BLIP_LOG", "for blip's developers: modules whose log goes to stderr (`proc,ring`, or `all`)"},
+};
+
+constexpr Term kPermissions[] = {
+    {"kernel.yama.ptrace_scope = 1",
+     "the default of many distributions: only own children may be traced. Start "
+     "the program under blip (`-c`, `--`), run blip as root, or "
+     "`sysctl kernel.yama.ptrace_scope=0`"},
+    {"kernel.yama.ptrace_scope = 2", "root only"},
+    {"kernel.yama.ptrace_scope = 3", "nobody, until the next boot"},
+    {"another user's process", "run blip as that user or as root"},
+    {"a process that is not dumpable",
+     "set-uid programs, programs whose file you may not read, and those that "
+     "called `prctl(PR_SET_DUMPABLE, 0)`: root only"},
+    {"containers",
+     "run blip as root outside, or inside the container with the capability SYS_PTRACE and a "
+     "seccomp profile that allows ptrace"},
+};
+
+constexpr Topic kTopics[] = {
+    {"SPEC",
+     "Which functions a probe means. The separator is a single `:`, so C++ names with `::` need nothing "
+     "special.",
+     kSpecs},
+    {"CONTEXTS", "What is stored with each event, besides its time. `blip trace` shows the thread always.",
+     kContexts},
+    {"EXIT STATUS", "With `-c` or `--`, the command's own status is passed on, and the signal that ended it.",
+     kExitStatus},
+    {"FILES", "", kFiles},
+    {"ENVIRONMENT", "", kEnvironment},
+    {"PERMISSIONS",
+     "blip needs what a debugger needs: the right to ptrace the target. The message says which of "
+     "these stands in the way:",
+     kPermissions},
+    {"NOTES",
+     "What goes wrong never harms the target: a function that cannot be patched safely is refused, and "
+     "`-v` says why. If blip itself is killed, the target runs on; the next blip that comes to it cleans "
+     "up.\n\nLines of blip's own go to stderr and begin with `blip: `. Those that begin with "
+     "`blip: still ` tell what takes longer than half a second; on a terminal that is one line which "
+     "vanishes. `-q` turns both off.",
+     {}},
+};
+
+}  // namespace
+
+std::string_view one_line_description() {
+  return "trace functions of running processes, without root or restart";
+}
+
+std::string_view description() {
+  return "blip puts probes on functions of a running process and writes what they record to a CTF trace, to "
+         "the "
+         "terminal, or into a table. The process is not restarted or rebuilt, no library is loaded into it, "
+         "and "
+         "no debugger stays attached to it: it is stopped for some milliseconds at the start and at the end. "
+         "A "
+         "hit costs about as much as reading the clock.\n\n"
+         "When the trace ends, by Ctrl-C, a limit, or the end of the process, its code is byte for byte what "
+         "it "
+         "was.";
+}
+
+std::span<const Topic> topics() { return kTopics; }
+
+}  // namespace blip::cli
