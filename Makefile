@@ -4,16 +4,16 @@ BUILD ?= build
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 
-.PHONY: all build demo test bench install format lint clean deps-build deps-test deps-bench
+.PHONY: all build demo test bench install deb format lint clean deps-build deps-test deps-bench deps-deb
 
 all: build
 
-deps-build deps-test deps-bench:
+deps-build deps-test deps-bench deps-deb:
 	@scripts/install-deps.sh $(if $(filter deps-build,$@),build,build $(@:deps-%=%))
 
 build: deps-build
 	@cmake -S . -B $(BUILD) -G Ninja -DBLIP_TESTS=OFF >/dev/null
-	@cmake --build $(BUILD) -j $(JOBS) --target blip
+	@cmake --build $(BUILD) -j $(JOBS) --target blip blip_share
 
 demo: build
 	@scripts/demo.sh $(BUILD)
@@ -29,8 +29,12 @@ bench: deps-bench
 	@cmake --build $(BUILD) -j $(JOBS)
 	@bench/run.py --build $(BUILD) $(if $(BENCH_QUICK),--quick) $(BENCH)
 
+# The program, its manual page, completion for bash, zsh and fish. DESTDIR=... for packagers.
 install: build
-	@cmake --install $(BUILD) --prefix $(PREFIX) --component Unspecified
+	@DESTDIR=$(DESTDIR) cmake --install $(BUILD) --prefix $(PREFIX) --component Unspecified
+
+deb: deps-deb build
+	@packaging/deb.sh $(BUILD)
 
 format:
 	@git ls-files '*.cc' '*.h' | xargs clang-format-14 -i

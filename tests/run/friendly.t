@@ -88,3 +88,35 @@ sh: TERM=xterm script -qec "blip trase" on > /dev/null; blip trase 2> pipe; NO_C
 check: "\x1b[1;31mblip:\x1b[0m unknown verb" in read_file("on")
 check: "\x1b" not in read_file("off") + read_file("pipe")
 
+case: make install puts everything under DESTDIR and PREFIX
+sh: DESTDIR=$DIR/root cmake --install $TARGETS/.. --prefix /opt/blip --component Unspecified >/dev/null &&
+    cd root/opt/blip && find . -type f | sort && bin/blip --version
+check: out.splitlines()[:-1] == ["./bin/blip", "./share/bash-completion/completions/blip",
+       "./share/fish/vendor_completions.d/blip.fish", "./share/man/man1/blip.1", "./share/zsh/site-functions/_blip"]
+expect-match: ^blip \d+\.\d+
+
+case: the Debian package holds everything and its program runs
+needs: dpkg-deb dpkg-shlibdeps
+timeout: 120
+sh: deb=$$($LIB/../../packaging/deb.sh $TARGETS/.. $DIR) && dpkg-deb -I $$deb && dpkg-deb -c $$deb | tee files && dpkg-deb -x $$deb root &&
+    root/usr/bin/blip --version && man -l root/usr/share/man/man1/blip.1.gz | head -n 5
+expect-match: Depends: .*libbabeltrace2-0.*libc6 \(>=
+check: [f for f in ("usr/bin/blip", "usr/share/man/man1/blip.1.gz", "usr/share/doc/blip/copyright",
+       "usr/share/bash-completion/completions/blip", "usr/share/zsh/vendor-completions/_blip",
+       "usr/share/fish/vendor_completions.d/blip.fish") if "./" + f + "\n" not in out] == []
+check: all("root/root" in line for line in read_file("files").splitlines())
+expect-match: ^blip \d+\.\d+
+
+case: lintian finds no error in the package
+needs: lintian dpkg-shlibdeps
+timeout: 180
+sh: cp $$($LIB/../../packaging/deb.sh $TARGETS/.. $DIR) x.deb && lintian --allow-root --fail-on error x.deb
+check: not re.search("^E:", out + err, re.M)
+
+case: the package installs, works, and leaves nothing when removed
+as: root
+needs: root dpkg-deb dpkg-shlibdeps
+timeout: 180
+sh: $LIB/dpkg_round_trip.sh $$($LIB/../../packaging/deb.sh $TARGETS/.. $DIR)
+expect-match: ^blip \d+\.\d+
+expect: gone
