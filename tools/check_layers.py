@@ -9,6 +9,7 @@ ALLOWED = {
     "abi": set(),
     "base": set(),
     "elf": {"base"},
+    "dwarf": {"base"},
     "x86": {"base"},
     "proc": {"base"},
     "ctf": {"base"},
@@ -16,7 +17,7 @@ ALLOWED = {
     "runtime": {"abi", "ring"},
     "jit": {"x86", "abi", "base", "runtime"},
     "probe": {"proc", "elf", "x86", "jit", "ring", "runtime", "abi", "base"},
-    "session": {"probe", "jit", "ring", "ctf", "elf", "proc", "x86", "abi", "base"},
+    "session": {"probe", "jit", "ring", "ctf", "elf", "dwarf", "proc", "x86", "abi", "base"},
     "cli": {"session", "ctf", "elf", "base"},
 }
 # Files of a folder that run in the target: they see only abi.
