@@ -58,10 +58,15 @@ constexpr VerbFact kVerbs[] = {
      "for another program to read\n"
      "blip count -p 4711 --function 'parse_*' --duration 10s --json\n"},
     {Verb::kList, "list", "blip list [OPTIONS] (-p PID | FILE) [GLOB]", "show what can be probed",
-     "Prints the functions of a process or of a file: address, size, module, and how the entry would be "
-     "patched, or why\n"
-     "not. Nothing is stopped or changed. GLOB is a SPEC as for --function; without it: all functions of the "
-     "executable.",
+     "Prints one line per function of a process or of a file: address (of a file: its own), size in bytes, "
+     "how its\n"
+     "entry would be patched (nop5, insn: one instruction makes room; window: several do; refused), module, "
+     "name; behind\n"
+     "a # why not. Nothing is stopped or changed. GLOB is a SPEC as for --function; without it: all "
+     "functions "
+     "of the\n"
+     "executable, those without a name as MODULE+0xADDRESS. -v adds source lines, mangled names, aliases and "
+     "build-ids.",
      "functions of a process by name\n"
      "blip list -p 4711 'parse_*'\n"
      "functions of a file, with source lines where they are known\n"

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+
+#include "base/error.h"
+
+namespace blip::cli {
+
+// What went wrong with the FILE of `blip list`, and what the user probably meant: a script's interpreter, a
+// command found in PATH, a pid. Reads the file's first line at most.
+Error explain_file_error(const std::string& file, const Error& error);
+
+}  // namespace blip::cli

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+#include "session/listing.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <tuple>
+
+#include "base/parallel.h"
+#include "probe/plan.h"
+#include "probe/resolve.h"
+#include "proc/maps.h"
+#include "proc/memory.h"
+#include "proc/private_pages.h"
+#include "proc/process.h"
+#include "session/all_functions.h"
+#include "session/listing_details.h"
+#include "session/plan_options.h"
+
+namespace blip::session {
+
+namespace {
+
+constexpr size_t kNamesPerPiece = 512;
+// The words of probe::Instrumentation for the same.
+constexpr char kChangedInMemory[] = "the code in memory differs from the file";
+
+TargetAddr page_of(TargetAddr a) { return TargetAddr(a.value / proc::kPageSize * proc::kPageSize); }
+
+PatchStep step_of(const probe::SitePlan& site) {
+  if (site.refused()) return PatchStep::kRefused;
+  switch (site.window.step) {
+    case x86::Step::kNop:
+      return PatchStep::kNop5;
+    case x86::Step::kSingle:
+      return PatchStep::kInstruction;
+    case x86::Step::kWindow:
+      break;
+  }
+  return PatchStep::kWindow;
+}
+
+class Lister {
+ public:
+  explicit Lister(const ListRequest& request) : request_(request) {}
+
+  Result<Listing> run() {
+    TRY_OK(request_.pid != 0 ? open_process() : open_file());
+    TRY_OK(request_.spec ? find_matching() : find_all());
+    for (size_t m = 0; m < listing_.modules.size(); ++m) judge(m);
+    if (request_.details) add_details(listing_);
+    return std::move(listing_);
+  }
+
+ private:
+  Status open_process();
+  Status open_file();
+  Status find_matching();
+  Status find_all();
+  void add(size_t module, const elf::Function& function, std::string name);
+  void judge(size_t module);
+  void compare_with_memory(const probe::Module& module, std::vector<probe::SitePlan>& sites);
+
+  const ListRequest& request_;
+  Listing listing_;
+  std::optional<proc::Memory> memory_;
+  probe::PlanOptions plan_options_;
+  std::vector<elf::Function> found_;  // as listing_.functions
+};
+
+Status Lister::open_process() {
+  TRY(const proc::Process process, proc::Process::open(request_.pid));
+  TRY(memory_, proc::Memory::open_read_only(request_.pid));
+  TRY(const std::vector<proc::Map> maps, proc::read_maps(request_.pid));
+  TRY(listing_.modules, probe::load_modules(process, maps, listing_.notes));
+  TRY(plan_options_, plan_options_of(request_.pid));
+  return {};
+}
+
+Status Lister::open_file() {
+  TRY(elf::ElfFile file, elf::ElfFile::open(request_.file));
+  listing_.modules.emplace_back(std::move(file), request_.file, 0, true);
+  return {};
+}
+
+void Lister::add(size_t module, const elf::Function& function, std::string name) {
+  listing_.functions.push_back({.name = std::move(name),
+                                .mangled = function.name,
+                                .address = listing_.modules[module].to_target(function.addr).value,
+                                .size = function.size,
+                                .module = module});
+  found_.push_back(function);
+}
+
+Status Lister::find_matching() {
+  elf::Spec spec = *request_.spec;
+  // A file is all there is: a pattern need not say so.
+  if (request_.pid == 0 && !spec.module && spec.kind != elf::SpecKind::kAddress) spec.module = "*";
+  TRY(std::vector<probe::FunctionTarget> targets,
+      probe::resolve_functions(std::span(&spec, 1), listing_.modules));
+  std::stable_sort(targets.begin(), targets.end(), [](const auto& a, const auto& b) {
+    return std::tuple(a.module, a.function.addr) < std::tuple(b.module, b.function.addr);
+  });
+  for (probe::FunctionTarget& target : targets) add(target.module, target.function, std::move(target.name));
+  return {};
+}
+
+Status Lister::find_all() {
+  const probe::Module& module = listing_.modules.front();
+  TRY(const std::vector<elf::Function> all, all_functions(module));
+  if (all.empty())
+    return Error(
+        ErrorKind::kNotFound,
+        fmt::format("{}: no function is known: it has neither symbols nor unwind tables", module.path()));
+  listing_.functions.reserve(all.size());
+  found_.reserve(all.size());
+  for (const elf::Function& function : all) add(0, function, {});
+  parallel_pieces(all.size(), kNamesPerPiece, [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) listing_.functions[i].name = display_name(module, all[i]);
+  });
+  return {};
+}
+
+void Lister::judge(size_t m) {
+  const std::span<ListedFunction> functions = listing_.of_module(m);
+  if (functions.empty()) return;
+  const probe::Module& module = listing_.modules[m];
+  const std::span mine(found_.data() + (functions.data() - listing_.functions.data()), functions.size());
+  std::vector<probe::SitePlan> sites = probe::plan_entries(module, mine, plan_options_);
+  if (memory_) compare_with_memory(module, sites);
+  for (size_t i = 0; i < sites.size(); ++i) {
+    ListedFunction& function = functions[i];
+    function.step = step_of(sites[i]);
+    function.refusal = std::move(sites[i].refusal);
+    if (function.mangled == function.name) function.mangled = {};
+  }
+}
+
+// As arming would find: code that somebody has changed in memory is left alone.
+void Lister::compare_with_memory(const probe::Module& module, std::vector<probe::SitePlan>& sites) {
+  std::vector<TargetAddr> changed;
+  for (const AddrRange& text : module.text()) {
+    auto pages = proc::private_pages(request_.pid, text);
+    if (!pages) {
+      listing_.notes.push_back(fmt::format("{}: not compared with the memory of the process: {}",
+                                           module.path(), pages.error().message()));
+      return;
+    }
+    changed.insert(changed.end(), pages->begin(), pages->end());
+  }
+  if (changed.empty()) return;
+  for (probe::SitePlan& site : sites) {
+    if (site.refused() || !std::binary_search(changed.begin(), changed.end(), page_of(site.window.start)))
+      continue;
+    std::array<uint8_t, x86::kJumpLength> bytes;
+    const bool same =
+        memory_->read(site.window.start, bytes) && std::equal(bytes.begin(), bytes.end(), site.bytes.begin());
+    if (!same) site.refusal = kChangedInMemory;
+  }
+}
+
+}  // namespace
+
+std::span<ListedFunction> Listing::of_module(size_t module) {
+  const auto before = [](const ListedFunction& f, size_t m) { return f.module < m; };
+  const auto begin = std::lower_bound(functions.begin(), functions.end(), module, before);
+  return {begin, std::lower_bound(begin, functions.end(), module + 1, before)};
+}
+
+Result<Listing> list_functions(const ListRequest& request) { return Lister(request).run(); }
+
+}  // namespace blip::session

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// What `blip list` shows: functions, and what a probe on each would come to. Reads files and, of a process,
+// what /proc tells and its memory; nothing is stopped, attached to or changed.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "elf/spec.h"
+#include "probe/module.h"
+
+namespace blip::session {
+
+struct ListRequest {
+  pid_t pid = 0;                  // 0: `file`
+  std::string file;               // an executable or a library, at its own addresses
+  std::optional<elf::Spec> spec;  // none: every function of the executable, or of the file
+  bool details = false;           // aliases and source lines too
+};
+
+// Steps of the ladder (docs/design/patch_plan.md).
+enum class PatchStep { kNop5, kInstruction, kWindow, kRefused };
+
+struct ListedFunction {
+  std::string name;          // demangled, without parameters; MODULE+0xADDR where no symbol names it
+  std::string_view mangled;  // as in the symbol table, empty if it is the same; lives as long as the Listing
+  uint64_t address = 0;      // run-time address in a process, the file's own address in a file
+  uint64_t size = 0;
+  size_t module = 0;  // index into Listing::modules
+  PatchStep step = PatchStep::kRefused;
+  std::string refusal;  // of kRefused: why
+
+  // With `details`:
+  std::vector<std::string_view> aliases;  // other symbols at the same address, as in the symbol table
+  std::string source_file;                // empty: not known
+  uint32_t source_line = 0;
+};
+
+struct Listing {
+  std::vector<probe::Module> modules;
+  std::vector<ListedFunction> functions;  // by module, then by address
+  std::vector<std::string> notes;         // what could not be looked at, for -v
+
+  std::span<ListedFunction> of_module(size_t module);
+};
+
+// The same functions and verdicts that arming the SPEC would come to, except for what only shows when the
+// process is stopped: a thread standing in the bytes to be replaced. A SPEC that matches nothing is an error
+// that suggests the nearest names.
+Result<Listing> list_functions(const ListRequest& request);
+
+}  // namespace blip::session

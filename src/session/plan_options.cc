@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+#include "session/plan_options.h"
+
+#include <csignal>
+
+#include "proc/status.h"
+
+namespace blip::session {
+
+namespace {
+
+constexpr uint64_t signal_bit(int signal) { return uint64_t{1} << (signal - 1); }
+constexpr uint64_t kFaultSignals = signal_bit(SIGSEGV) | signal_bit(SIGBUS) | signal_bit(SIGFPE);
+
+}  // namespace
+
+Result<probe::PlanOptions> plan_options_of(pid_t pid) {
+  TRY(const pid_t thread, proc::find_live_thread(pid));
+  TRY(const proc::ProcStatus status, proc::read_status(pid, thread));
+  return probe::PlanOptions{.faults_matter = (status.caught & kFaultSignals) != 0};
+}
+
+}  // namespace blip::session
