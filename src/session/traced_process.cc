@@ -2,7 +2,6 @@
 #include "session/traced_process.h"
 
 #include <fmt/core.h>
-#include <signal.h>
 
 #include <algorithm>
 #include <bit>
@@ -11,8 +10,8 @@
 #include "base/progress.h"
 #include "probe/leftovers.h"
 #include "probe/plan.h"
-#include "proc/status.h"
 #include "ring/counters.h"
+#include "session/plan_options.h"
 
 namespace blip::session {
 
@@ -21,9 +20,6 @@ namespace {
 constexpr uint32_t kSharedRingSize = 1 << 20;
 constexpr uint32_t kMinSlotSize = 64;
 constexpr int kChildRounds = 16;  // children may fork while they are being restored
-
-constexpr uint64_t signal_bit(int signal) { return uint64_t{1} << (signal - 1); }
-constexpr uint64_t kFaultSignals = signal_bit(SIGSEGV) | signal_bit(SIGBUS) | signal_bit(SIGFPE);
 
 double to_ms(std::chrono::nanoseconds t) { return std::chrono::duration<double, std::milli>(t).count(); }
 
@@ -56,9 +52,7 @@ Status TracedProcess::make_plan() {
                  fmt::format("{} functions match, more than {}: say --max-probes {} if you mean it",
                              targets_.size(), options.max_probes, targets_.size()));
   probes_.resize(targets_.size());
-  TRY(const pid_t thread, proc::find_live_thread(process_.pid()));
-  TRY(const proc::ProcStatus status, proc::read_status(process_.pid(), thread));
-  const probe::PlanOptions plan_options{.faults_matter = (status.caught & kFaultSignals) != 0};
+  TRY(const probe::PlanOptions plan_options, plan_options_of(process_.pid()));
   for (size_t m = 0; m < modules_.size(); ++m) {
     std::vector<size_t> mine;
     std::vector<elf::Function> functions;
