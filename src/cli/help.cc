@@ -52,6 +52,17 @@ std::string examples_text(std::string_view lines) {
   return out;
 }
 
+// Of the first pair, with both line ends.
+size_t pair_size(std::string_view lines) { return lines.find('\n', lines.find('\n') + 1) + 1; }
+
+// The pair that starts a command: it works for everybody, whatever may be attached to.
+std::string_view command_example() {
+  std::string_view lines = verb_fact(Verb::kTrace).examples;
+  while (!lines.empty() && lines.substr(0, pair_size(lines)).find(" -- ") == lines.npos)
+    lines.remove_prefix(pair_size(lines));
+  return lines.substr(0, lines.empty() ? 0 : pair_size(lines));
+}
+
 std::string options_text(Verb verb) {
   std::string out;
   const OptionGroup* current = nullptr;
@@ -70,16 +81,15 @@ std::string general_help() {
   std::string out =
       "blip traces functions of a running process: no root, no restart, no library loaded into it.\n\n"
       "Try, with the pid of one of your processes:\n\n";
-  for (const VerbFact& fact : verb_table()) {
-    const size_t second_line_end = fact.examples.find('\n', fact.examples.find('\n') + 1) + 1;
-    out += examples_text(fact.examples.substr(0, second_line_end));
-  }
+  for (const VerbFact& fact : verb_table())
+    out += examples_text(fact.examples.substr(0, pair_size(fact.examples)));
+  out += "\nOr with a command:\n\n" + examples_text(command_example());
   out += "\nVerbs:\n";
   for (const VerbFact& fact : verb_table())
     out += fmt::format("  {:<8}{}\n          {}\n", fact.name, fact.summary, fact.synopsis);
   out +=
-      "\nblip VERB --help shows the options and more examples; blip --version the version.\n"
-      "Exit codes: 0 fine, 1 failed or nothing matched, 2 wrong usage.\n";
+      "\nblip VERB --help shows the options and more examples, man blip the whole manual.\n"
+      "Exit codes: 0 fine, 1 failed or nothing matched, 2 wrong usage; with -c or -- the command's own.\n";
   return out;
 }
 

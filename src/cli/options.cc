@@ -62,7 +62,8 @@ class Parser {
   Status parse_long(std::string_view word);
   Status parse_short_bundle(std::string_view letters);
   Status parse_operand(const std::string& word);
-  Result<std::string> value_of(const OptionFact& fact, std::optional<std::string_view> attached);
+  Result<std::string> value_of(const OptionFact& fact, std::string_view shown,
+                               std::optional<std::string_view> attached);
   Status check_available(const OptionFact& fact, std::string_view shown) const;
   Status apply(const OptionFact& fact, const std::string& value);
   Status apply_function(const std::string& text);
@@ -130,7 +131,7 @@ Status Parser::parse_word(const std::string& word) {
     }
     std::vector<std::string> words(args_.begin() + static_cast<ptrdiff_t>(next_), args_.end());
     next_ = args_.size();
-    if (words.empty() || words[0].empty()) return usage("--: no command follows");
+    if (words.empty() || words[0].empty()) return usage("--: no command follows, as in -- ls -l");
     return apply_command(std::move(words), "--");
   }
   if (word.starts_with("--")) return parse_long(std::string_view(word).substr(2));
@@ -147,7 +148,7 @@ Status Parser::parse_long(std::string_view word) {
   std::optional<std::string_view> attached;
   if (equals != std::string_view::npos) attached = word.substr(equals + 1);
   if (attached && fact->value.empty()) return usage(fmt::format("{} takes no value", shown));
-  TRY(const std::string value, value_of(*fact, attached));
+  TRY(const std::string value, value_of(*fact, shown, attached));
   return apply(*fact, value);
 }
 
@@ -162,7 +163,7 @@ Status Parser::parse_short_bundle(std::string_view letters) {
     TRY_OK(check_available(*fact, shown));
     std::optional<std::string_view> attached;
     if (!fact->value.empty() && !letters.empty()) attached = std::exchange(letters, {});
-    TRY(const std::string value, value_of(*fact, attached));
+    TRY(const std::string value, value_of(*fact, shown, attached));
     TRY_OK(apply(*fact, value));
   }
   return {};
@@ -184,12 +185,12 @@ Status Parser::parse_operand(const std::string& word) {
   return {};
 }
 
-Result<std::string> Parser::value_of(const OptionFact& fact, std::optional<std::string_view> attached) {
+Result<std::string> Parser::value_of(const OptionFact& fact, std::string_view shown,
+                                     std::optional<std::string_view> attached) {
   if (fact.value.empty()) return std::string();
   if (attached) return std::string(*attached);
   if (next_ < args_.size()) return args_[next_++];
-  return usage(fmt::format("{} needs a value: {} {} ({})", with_dashes(fact), with_dashes(fact), fact.value,
-                           help_hint()));
+  return usage(fmt::format("{} needs a value: {} {} ({})", shown, shown, fact.value, help_hint()));
 }
 
 Status Parser::check_available(const OptionFact& fact, std::string_view shown) const {
@@ -363,6 +364,8 @@ Status Parser::check_target() const {
   if (given.empty())
     return usage(fmt::format(
         "no target given: name a process with -p PID or -n NAME, or a command after -- ({})", help_hint()));
+  if (given.size() == 2 && options.command.empty())
+    return usage("-p and -n exclude each other: name the processes by their numbers, or by their name");
   if (given.size() > 1)
     return usage(fmt::format("{} and {} exclude each other: trace running processes, or start a command",
                              given[0], given[1]));

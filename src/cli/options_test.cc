@@ -153,7 +153,7 @@ TEST(Options, wrong_usage_says_what_to_do) {
       {"trace -p 1", "no probe given"},
       {"trace -p 1 --context tid", "no probe given"},
       {"trace --function f", "no target given: name a process with -p PID"},
-      {"trace --function f -p", "--pid needs a value"},
+      {"trace --function f -p", "-p needs a value: -p PID"},
       {"trace --function f -p x", "-p: 'x' is not a number"},
       {"trace --function f -p 0", "-p: 0 is too small"},
       {"trace --function f -p 4294967297", "too large"},

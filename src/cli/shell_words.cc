@@ -52,7 +52,8 @@ class Splitter {
 
   Status take_single_quotes() {
     const size_t end = rest_.find('\'');
-    if (end == std::string_view::npos) return usage("a ' is not closed");
+    if (end == std::string_view::npos)
+      return usage("a ' is not closed: add the second one, or write \\' where none is meant");
     append(rest_.substr(0, end));
     rest_.remove_prefix(end + 1);
     return {};
@@ -74,7 +75,7 @@ class Splitter {
         append(escaped);
       }
     }
-    return usage("a \" is not closed");
+    return usage("a \" is not closed: add the second one, or write \\\" where none is meant");
   }
 
   Status take_escaped() {

@@ -127,6 +127,8 @@ class Resolver {
       hint = fmt::format("; nearest: {}", fmt::join(nearest, ", "));
     } else if (candidates.empty()) {
       hint = "; it has no symbols (stripped)";
+    } else {
+      hint = "; blip list shows what can be probed";
     }
     if (spec.kind == elf::SpecKind::kGlob && !spec.module)
       hint += fmt::format("; a pattern looks at the executable only, '*:{}' at libraries too", spec.name);

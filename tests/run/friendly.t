@@ -120,3 +120,57 @@ timeout: 180
 sh: $LIB/dpkg_round_trip.sh $$($LIB/../../packaging/deb.sh $TARGETS/.. $DIR)
 expect-match: ^blip \d+\.\d+
 expect: gone
+
+case: -p with a command
+target: loop_calls 1
+run: blip trace -p $PID --function work -c "ls -l"
+usage: -p, command, exclude
+run: blip trace -p $PID --function work -- ls -l
+usage: -p, command, exclude
+
+case: -p with -n, and --wait without it
+target: loop_calls 1
+run: blip trace -p $PID -n loop_calls --function work
+usage: -p and -n exclude, by their name
+run: blip trace -p $PID --wait --function work
+usage: --wait, -n NAME
+
+case: -c that is not quoted right, or wants a shell
+sh: blip trace --function main -c "ls 'a"
+usage: a ' is not closed, second
+sh: blip trace --function main -c "ls | wc"
+usage: '|', shell, sh -c
+sh: blip trace --function main -c ""
+usage: the command is empty
+
+case: no command after -- or -c
+run: blip trace --function main --
+usage: no command follows, ls -l
+run: blip trace --function main -c
+usage: -c needs a value, -c "CMD"
+
+case: a module that is not loaded
+target: loop_calls 1
+run: blip count -p $PID --function libnope:foo
+error: libnope, no module, libc.so.6
+
+case: a glob that matches nothing
+target: loop_calls 1
+run: blip count -p $PID --function zork*
+error: no function matches 'zork*', '*:zork*'
+
+case: a name that matches nothing, with and without one that is near
+target: loop_calls 1
+run: blip count -p $PID --function wrok
+error: no function matches 'wrok', nearest, work
+run: blip count -p $PID --function q17_xyzzy_plugh_9
+error: no function matches, blip list
+
+case: too many probes
+target: many
+run: blip count -p $PID --function many_* --max-probes 100
+usage: more than 100, --max-probes
+
+case: nobody has that name
+run: blip count -n no_such_program_here --function main
+error: no_such_program_here, --wait
