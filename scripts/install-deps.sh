@@ -7,7 +7,8 @@ set -eu
 build="g++ cmake ninja-build pkg-config libzydis-dev libzycore-dev libasmjit-dev libdw-dev libelf-dev libfmt-dev
        libexpected-dev libbabeltrace2-dev"
 test="libgtest-dev libgmock-dev python3 babeltrace2 babeltrace spin gdb strace sqlite3 perl gzip gcc-multilib
-      clang-14 clang-format-14 libclang-rt-14-dev util-linux bpftrace musl-tools"
+      clang-14 clang-format-14 libclang-rt-14-dev util-linux bpftrace musl-tools
+      golang-go rustc busybox-static bubblewrap"
 bench="libbenchmark-dev lttng-tools liblttng-ust-dev bpftrace linux-perf uftrace gdb gdbserver postgresql-15 redis-tools
        mariadb-server-core sysbench nodejs"
 # The package; and the manual, completion and package as the tests see them.
@@ -40,4 +41,4 @@ echo "install-deps: installing$missing" >&2
 export DEBIAN_FRONTEND=noninteractive
 $sudo apt-get update -qq
 # shellcheck disable=SC2086
-$sudo apt-get install -y -qq --no-install-recommends $missing >/dev/null
+$sudo apt-get install -o DPkg::Lock::Timeout=600 -y -qq --no-install-recommends $missing >/dev/null

@@ -4,9 +4,12 @@
 Lines before the first case are defaults of the file. `#` starts a comment line, an indented line continues the one
 before. SETTINGS may stand anywhere in a case; all other keys are steps, done in the order they stand in.
 
+  each: WORDS         one case per word, which replaces $EACH wherever it stands
   target: NAME ARGS   a program of tests/targets (copied to the case's directory; `with` copies more files), speaking
                       the language of target.h
   program: CMD        a real program; `feed: KIND` keeps it working with input from feeder.py
+  inside: CMD         words before the target's own that start it elsewhere (unshare, bwrap, chroot ...)
+  prepare: SHELL      what is done in the case's directory before the target starts; its lines key=value become $key
   as: WHO             root, user (an unprivileged one), both (two cases); target-as: the target alone
   needs: WORDS        root, or commands that must be installed; else the case is skipped
   state: WORDS        parts of the visible state to compare (state.py), and/or loose
@@ -15,7 +18,7 @@ before. SETTINGS may stand anywhere in a case; all other keys are steps, done in
 import dataclasses
 import pathlib
 
-SETTINGS = {"target", "with", "program", "feed", "as", "target-as", "needs", "state", "timeout"}
+SETTINGS = {"each", "target", "with", "inside", "prepare", "program", "feed", "as", "target-as", "needs", "state", "timeout"}
 
 
 @dataclasses.dataclass
@@ -55,7 +58,19 @@ def _lines(path):
         yield pending
 
 
-def _expand(case):
+def _each(case):
+    """One case per word of `each`."""
+    def put(value):
+        return value.replace("$EACH", word)
+    for word in case.settings.get("each", "").split():
+        yield dataclasses.replace(case, name=f"{case.name}: {word}",
+                                  settings={key: put(value) for key, value in case.settings.items()},
+                                  steps=[(key, put(value), line) for key, value, line in case.steps])
+    if "each" not in case.settings:
+        yield case
+
+
+def _both(case):
     """`as: both` is two cases."""
     if case.settings.get("as") != "both":
         return [case]
@@ -80,4 +95,4 @@ def load(path, known_steps):
     for name in names:
         if names.count(name) > 1:
             raise Malformed(f"{path}: two cases are called '{name}'")
-    return [c for case in cases for c in _expand(case)]
+    return [c for case in cases for one in _each(case) for c in _both(one)]

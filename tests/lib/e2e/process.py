@@ -47,7 +47,7 @@ class Process:
         with open(self.out_path, "wb") as out, open(self.err_path, "wb") as err:
             self.popen = subprocess.Popen(become(who) + argv, stdin=stdin, stdout=out, stderr=err, cwd=directory,
                                           env=env, start_new_session=True)
-        self.pid = self.popen.pid
+        self.pid = self.popen.pid  # of the target itself, where it was started inside something
 
     def out(self):
         return self.out_path.read_text(errors="replace")
@@ -71,7 +71,8 @@ class Process:
                 pass
 
     def signal(self, name):
-        self.popen.send_signal(getattr(signal, "SIG" + name.removeprefix("SIG")))
+        if self.code() is None:
+            os.kill(self.pid, getattr(signal, "SIG" + name.removeprefix("SIG")))
 
     def wait(self, deadline):
         try:
@@ -81,7 +82,7 @@ class Process:
 
     def kill(self):
         """Ends the process and those it started (its session)."""
-        for pid in session_members(self.pid):
+        for pid in session_members(self.popen.pid):
             try:
                 os.kill(pid, signal.SIGKILL)
             except ProcessLookupError:

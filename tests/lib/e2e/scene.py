@@ -18,6 +18,16 @@ STATE_SECONDS = 3
 PRINTED = re.compile(r"(\w+)=(\S+)")
 
 
+def innermost(pid):
+    """The target behind the programs of `inside`, which have one child each."""
+    while True:
+        with open(f"/proc/{pid}/task/{pid}/children") as file:
+            children = file.read().split()
+        if not children:
+            return pid
+        pid = int(children[0])
+
+
 class Scene:
     def __init__(self, settings, directory, tools, deadline):
         self.settings, self.directory, self.tools, self.deadline = settings, directory, tools, deadline
@@ -38,13 +48,18 @@ class Scene:
         else:
             argv = self.target_argv()
         who = self.settings.get("target-as", self.settings.get("as"))
-        self.target = Process("target", argv, self.directory, self.env, who)
+        if "prepare" in self.settings:
+            self.prepare(self.settings["prepare"])
+        inside = shlex.split(self.expand(self.settings.get("inside", "")))
+        self.target = Process("target", inside + argv, self.directory, self.env, who)
         self.vars["PID"] = self.target.pid
         if self.feeder:
             self.feeder.start(self.target.popen.stdin)
             poll("the program to take its first input", self.deadline, lambda: self.feeder.bytes >= READING)
         else:
             self.wait_line("ready")
+        if inside:
+            self.vars["PID"] = self.target.pid = innermost(self.target.pid)
         self.remember_state()
 
     def target_argv(self):
@@ -55,6 +70,13 @@ class Scene:
                 raise Failure(f"no target program {path}: build e2e_targets")
             shutil.copy(path, self.directory / file)
         return [str(self.directory / name), *args]
+
+    def prepare(self, command):
+        done = subprocess.run(["bash", "-ec", self.expand(command)], capture_output=True, text=True, cwd=self.directory,
+                              env=self.env)
+        if done.returncode != 0:
+            raise Failure(f"prepare failed: {done.stderr.strip()}")
+        self.vars.update(line.split("=", 1) for line in done.stdout.splitlines())
 
     def remember_state(self):
         self.before = state.snapshot(self.target.pid, "loose" in self.state_words())

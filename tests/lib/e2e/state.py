@@ -37,14 +37,24 @@ def _show(m):
     return f"{low}-{high} {perms} {offset:x} {inode} {path.removesuffix(' (deleted)')}"
 
 
+def _file_behind(pid, path, inode):
+    """The mapped file, found as we or as the process (in its own root) would; None if it is gone."""
+    for candidate in (path, f"/proc/{pid}/root{path}", f"/proc/{pid}/exe"):
+        if os.path.isfile(candidate) and os.stat(candidate).st_ino == inode:
+            return candidate
+    return None
+
+
 def _text_differences(pid, maps):
     """Bytes of executable file mappings that differ from the file: ['libc.so.6+0x1234: file .., memory ..']."""
     differences = []
     with open(f"/proc/{pid}/mem", "rb", buffering=0) as mem:
         for start, end, perms, offset, inode, path in maps:
-            if "x" not in perms or not inode or not os.path.isfile(path) or os.stat(path).st_ino != inode:
+            # What the program may write to itself need not equal its file.
+            file_path = _file_behind(pid, path, inode) if "x" in perms and "w" not in perms and inode else None
+            if not file_path:
                 continue
-            with open(path, "rb") as file:
+            with open(file_path, "rb") as file:
                 file.seek(offset)
                 expected = file.read(end - start)
             mem.seek(start)

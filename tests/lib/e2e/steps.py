@@ -6,7 +6,7 @@
   repeat: N      the next `run` is done N times, the state compared after each; $CYCLE is its number
   start, go, wait, signal, sleep, end, sh, helper      the same in single steps
   expect, expect-not, expect-match, expect-stderr, expect-exit, error, usage      what the last command printed
-  reads, exact, check, also, unharmed                  see the functions
+  reads, exact, coverage, check, also, unharmed        see the functions
 """
 import ast
 import json
@@ -210,6 +210,17 @@ class Steps:
             read, lost = trace.check_readable(self.scene.trace_dir)
             if (read, lost) != (events, discarded):
                 raise Failure(f"blip: {events} events, {discarded} discarded; the trace: {read} and {lost}")
+
+    def do_coverage(self, floor):
+        """At least FLOOR percent of the functions asked for were armed; printed, so that a change is seen."""
+        armed = self.names().get("armed")
+        if not armed:
+            raise Failure("nothing was armed")
+        total = armed.probes + armed.refused
+        percent = 100 * armed.probes / total
+        print(f"     {armed.probes} of {total} functions armed: {percent:.1f} %, floor {floor} %")
+        if percent < float(floor):
+            raise Failure(f"{percent:.1f} % of the functions were armed, expected at least {floor} %")
 
     def do_check(self, expression):
         """A Python expression over events(NAME), out, err, json_lines, summary, armed and what the target printed."""
