@@ -8,6 +8,7 @@ namespace blip::proc {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 AccessFacts same_user() {
   AccessFacts facts;
@@ -63,6 +64,35 @@ TEST(Permission, user_namespace_and_the_rest) {
   EXPECT_THAT(message(facts), HasSubstr("security module"));
   facts.same_user_namespace = false;
   EXPECT_THAT(message(facts), HasSubstr("user namespace"));
+}
+
+TEST(Permission, an_executable_that_may_not_be_read) {
+  AccessFacts facts = same_user();
+  facts.unreadable_executable = "/opt/secret";
+  EXPECT_THAT(message(facts), Not(HasSubstr("/opt/secret")));  // not the cause while it is dumpable
+  facts.dumpable = false;
+  EXPECT_THAT(message(facts), HasSubstr("/opt/secret, which this user may execute but not read"));
+}
+
+TEST(Permission, root_in_a_container_without_the_capability) {
+  AccessFacts facts = same_user();
+  facts.self.uids = {0, 0, 0, 0};
+  facts.self.capabilities = 0x00000000a80425fb;  // docker's default set
+  EXPECT_THAT(message(facts), HasSubstr("lacks CAP_SYS_PTRACE"));
+  facts.self.capabilities |= uint64_t{1} << 19;
+  EXPECT_THAT(message(facts), Not(HasSubstr("CAP_SYS_PTRACE")));
+}
+
+TEST(Permission, security_modules_and_filters_come_last) {
+  AccessFacts facts = same_user();
+  facts.security_label = "unconfined";
+  EXPECT_THAT(message(facts), Not(HasSubstr("label")));
+  facts.security_label = "docker-default (enforce)";
+  EXPECT_THAT(message(facts), HasSubstr("label 'docker-default (enforce)'"));
+  facts.self.seccomp_mode = 2;
+  EXPECT_THAT(message(facts), HasSubstr("seccomp filter"));
+  facts.yama_scope = 1;
+  EXPECT_THAT(message(facts), HasSubstr("ptrace_scope is 1"));
 }
 
 }  // namespace

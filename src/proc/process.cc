@@ -27,6 +27,8 @@ Error unsupported(std::string text) { return Error(ErrorKind::kUnsupported, std:
 Status refuse_blip_and_ancestors(pid_t pid) {
   if (pid == ::getpid()) return unsupported(fmt::format("process {} is blip itself", pid));
   for (pid_t ancestor = ::getppid(); ancestor > 0;) {
+    if (ancestor == pid && pid == 1)
+      return unsupported("process 1 is init, from which all others descend: blip does not stop it");
     if (ancestor == pid)
       return unsupported(fmt::format("process {} is an ancestor of blip: run blip from elsewhere", pid));
     const auto status = read_status(ancestor, ancestor);
@@ -78,8 +80,9 @@ Result<std::string> read_exe_link(pid_t pid, pid_t tid) {
   return std::string(path, static_cast<size_t>(length));
 }
 
-Status refuse_foreign_machine(pid_t pid, pid_t tid) {
+Status refuse_foreign_machine(pid_t pid, pid_t tid, const std::string& path) {
   const Fd exe(::open(fmt::format("/proc/{}/task/{}/exe", pid, tid).c_str(), O_RDONLY | O_CLOEXEC));
+  if (!exe && errno == EACCES) return unreadable_executable(pid, path);
   if (!exe) return Error::from_errno(errno, fmt::format("cannot open /proc/{}/exe", pid));
   Elf64_Ehdr header{};
   if (::pread(exe.get(), &header, sizeof header, 0) < EI_NIDENT)
@@ -112,8 +115,8 @@ Result<Process> Process::open(pid_t pid) {
   TRY_OK(refuse_blip_and_ancestors(pid));
   TRY_OK(refuse_traced(pid, tid));
   TRY_OK(check_permission(pid, tid, status));
-  TRY_OK(refuse_foreign_machine(pid, tid));
   TRY(process.exe_path_, read_exe_link(pid, tid));
+  TRY_OK(refuse_foreign_machine(pid, tid, process.exe_path_));
   process.start_time_ = stat.start_time;
   process.comm_ = read_comm(pid, pid);
   process.ns_pid_ = status.ns_pids.empty() ? pid : status.ns_pids.back();

@@ -24,15 +24,36 @@ case: blip cannot be its own target
 sh: exec blip record -p $$$$ --function main -o t --duration 100ms
 error: itself
 
-case: an ancestor of blip
-as: user
+case: init
+as: both
 run: blip record -p 1 --function main -o t
-error: 1, ancestor
+error: process 1 is init
+
+case: an ancestor of blip
+as: both
+sh: bash -c 'blip record -p $$PPID --function main -o t; exit $$?'
+error: ancestor, from elsewhere
 
 case: a kernel thread
-as: root
+as: both
 run: blip record -p 2 --function main -o t
-error: 2
+error: process 2 is a kernel thread
+
+case: an executable that its user may run but not read
+as: user
+needs: root
+prepare: cp $TARGETS/loop_calls secret; chown 0:0 secret; chmod 711 secret; mkdir in; mv secret in/
+program: $DIR/in/secret 10
+run: blip record -p $PID --function work -o t
+error: $PID, in/secret, execute but not read
+
+case: an executable that its user may run but not read, traced by root
+as: root
+target-as: user
+prepare: mkdir in; cp $TARGETS/loop_calls in/secret; chmod 711 in/secret
+program: $DIR/in/secret 10
+run: blip count -p $PID --function work
+expect: work 10
 
 case: another user's process
 as: user
