@@ -16,16 +16,27 @@ bool records_flags(const Program& program) {
                      [](const Field& f) { return f.capture == Capture::kFlags; });
 }
 
-// The displaced instructions and the way back.
-Status emit_displaced(CodeBuffer& code, const PadSite& site, Pad& pad) {
+// Copies of the site's first instructions; true: control can run past them.
+Result<bool> emit_copy(CodeBuffer& code, const PadSite& site, std::span<const uint8_t> instructions,
+                       Pad& pad) {
   auto& a = code.assembler();
   const auto start = static_cast<uint16_t>(a.offset());
   TRY(x86::Relocated copy,
-      x86::relocate(site.window, site.addr, code.here(), {.shadow_stack = site.shadow_stack}));
+      x86::relocate(instructions, site.addr, code.here(), {.shadow_stack = site.shadow_stack}));
   a.embed(copy.bytes.data(), copy.bytes.size());
   for (auto [from, to] : copy.heads) pad.heads.emplace_back(from, static_cast<uint16_t>(start + to));
-  const TargetAddr behind = site.addr + site.window.size();
-  if (copy.falls_through) a.jmp((site.resume == TargetAddr() ? behind : site.resume).value);
+  return copy.falls_through;
+}
+
+// The displaced instructions and the way back.
+Status emit_displaced(CodeBuffer& code, const PadSite& site, Pad& pad) {
+  TargetAddr behind = site.addr + site.lead.size();
+  if (site.lead.empty()) {
+    TRY(const bool falls_through, emit_copy(code, site, site.window, pad));
+    if (!falls_through) return {};
+    behind = site.resume == TargetAddr() ? site.addr + site.window.size() : site.resume;
+  }
+  code.assembler().jmp(behind.value);
   return {};
 }
 
@@ -34,6 +45,7 @@ Result<Pad> assemble(CodeBuffer& code, const PadSite& site, const Frame& frame, 
   Pad pad;
   auto& a = code.assembler();
   asmjit::Label done = a.newLabel();
+  if (!site.lead.empty()) TRY_OK(emit_copy(code, site, site.lead, pad));
   frame.emit_save(a);
   emitter.hot();
   a.bind(done);

@@ -17,6 +17,9 @@ namespace blip::jit {
 struct PadSite {
   TargetAddr addr;
   std::span<const uint8_t> window;
+  // Whole instructions from `addr` on, at least the window: if any, their copies run first, the program runs
+  // if they fall through, and the way back leads behind them.
+  std::span<const uint8_t> lead{};
   bool flags_live = true;
   bool skip_red_zone = true;
   bool shadow_stack = false;

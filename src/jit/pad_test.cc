@@ -109,6 +109,22 @@ TEST(Pad, count_without_rseq) {
                 build({.kind = Program::Kind::kCount, .class_id = 7}, false, entry()));
 }
 
+TEST(Pad, lead_runs_first_and_only_its_fall_through_is_a_hit) {
+  constexpr std::array<uint8_t, 11> kLead = {0x4c, 0x8d, 0x64, 0x24, 0x88,  // lea -0x78(%rsp), %r12
+                                             0x4d, 0x3b, 0x66, 0x10,        // cmp 0x10(%r14), %r12
+                                             0x76, 0x20};                   // jbe
+  PadSite site = entry();
+  site.addr = kSite;
+  site.window = std::span(kLead).first(5);
+  site.lead = kLead;
+  const Program program{.kind = Program::Kind::kCount, .class_id = 7};
+  auto pad = build_pad(kPadAddr, site, program, environment(false), kStubs);
+  ASSERT_TRUE(pad) << pad.error().message();
+  EXPECT_THAT(pad->heads,
+              testing::ElementsAre(testing::Pair(0, 0), testing::Pair(5, 5), testing::Pair(9, 9)));
+  expect_golden("pad_lead.txt", listing(pad->code, kPadAddr));
+}
+
 TEST(Stubs, clone_pads) {
   std::string text;
   for (uint32_t number : {58u, 57u, 56u, 435u}) {

@@ -42,6 +42,7 @@ class AreaBuilder {
     auto pad = jit::build_pad(pad_addr,
                               {.addr = site.window.start,
                                .window = std::span(site.bytes).first(site.window.length),
+                               .lead = site.lead,
                                .flags_live = site.window.flags_live,
                                .skip_red_zone = site.window.self_branch,
                                .shadow_stack = shadow_stack,

@@ -28,7 +28,7 @@ class Planner {
         symbols_(symbols),
         rseq_sections_(elf::rseq_sections(file_)),
         faults_matter_(options.faults_matter || file_.is_go()),
-        window_options_{.allow_multi = !file_.is_go(), .shadow_stack = options.shadow_stack} {}
+        window_options_{.go = file_.is_go(), .shadow_stack = options.shadow_stack} {}
 
   std::vector<SitePlan> run(std::span<const elf::Function> functions) {
     std::vector<SitePlan> sites;
@@ -64,14 +64,34 @@ class Planner {
       site.refusal = window.error().message();
       return site;
     }
-    if (faults_matter_ && may_fault(*window)) {
+    if (window->lead == 0 && runs_on_little_stack(f)) {
+      site.refusal = "it may run on the last bytes of a goroutine's stack, where a pad has no room";
+      return site;
+    }
+    if (window->lead == 0 && faults_matter_ && may_fault(*window)) {
       site.refusal = "its first instructions may fault, and the program handles such faults itself";
       return site;
     }
     site.window = *window;
     const auto bytes = file_.bytes({module_.to_file(window->start), module_.to_file(window->end())});
     site.bytes.assign(bytes.begin(), bytes.end());
+    const auto lead =
+        file_.bytes({module_.to_file(window->start), module_.to_file(window->start + window->lead)});
+    site.lead.assign(lead.begin(), lead.end());
     return site;
+  }
+
+  // Go's own packages hold chains of functions without a stack check (nosplit), of which the linker promises
+  // only that they fit. Others have such functions only as leaves, called with some 700 bytes to spare.
+  bool runs_on_little_stack(const elf::Function& f) const {
+    constexpr std::string_view kPackages[] = {"runtime", "runtime/internal", "internal",
+                                              "syscall", "reflect",          "sync"};
+    return window_options_.go &&
+           std::any_of(std::begin(kPackages), std::end(kPackages), [&](std::string_view p) {
+             const std::string_view name = f.name;
+             return name.starts_with(p) && name.size() > p.size() &&
+                    (name[p.size()] == '.' || name[p.size()] == '/');
+           });
   }
 
   // A memory operand other than the stack's. A fault in the copy would show the pad's address to a handler.

@@ -15,6 +15,7 @@ namespace blip::probe {
 struct SitePlan {
   x86::Window window;
   std::vector<uint8_t> bytes;  // what stands at the window, padding included
+  std::vector<uint8_t> lead;   // the instructions from the window's start on that run before the program
   std::string refusal;         // not empty: cannot be patched, and why
 
   bool refused() const { return !refusal.empty(); }

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "x86/flags.h"
+#include "x86/go_stack_check.h"
 #include "x86/relocate.h"
 
 namespace blip::x86 {
@@ -117,20 +118,33 @@ bool has_self_branch(const FunctionBytes& f, TargetAddr entry) {
   return false;
 }
 
+// A window over the stack check, or over one instruction of a function without one.
+Status extend_go(const FunctionBytes& f, Window& window) {
+  if (const auto check = go_stack_check(bytes_from(f, window.start))) {
+    window.length = check->replaceable;
+    window.lead = check->length;
+    window.needs_proof = check->replaceable == check->length;
+    window.step = window.needs_proof ? Step::kWindow : Step::kSingle;
+    return {};
+  }
+  TRY_OK(extend(f, window));
+  if (window.needs_proof)
+    return refuse("no single instruction has room for the jump, and a goroutine may be parked at any");
+  return {};
+}
+
 }  // namespace
 
 Result<Window> entry_window(const FunctionBytes& function, const WindowOptions& options) {
   Window window;
   window.start = entry_of(function);
-  TRY_OK(extend(function, window));
-  if (window.needs_proof && !options.allow_multi)
-    return refuse("no single instruction has room for the jump");
+  TRY_OK(options.go ? extend_go(function, window) : extend(function, window));
   TRY_OK(check_page(window));
-  auto bytes = bytes_from(function, window.start).first(window.length);
+  auto bytes = bytes_from(function, window.start).first(std::max(window.length, window.lead));
   TargetAddr pad(window.start.value + kNominalPadDistance);
   TRY_OK(relocate(bytes, window.start, pad, {.shadow_stack = options.shadow_stack}));
-  window.flags_live = flags_live(function.bytes, function.addr, window.start);
-  window.self_branch = has_self_branch(function, window.start);
+  window.flags_live = window.lead == 0 && flags_live(function.bytes, function.addr, window.start);
+  window.self_branch = !options.go && has_self_branch(function, window.start);  // Go has no red zone
   return window;
 }
 

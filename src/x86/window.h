@@ -26,6 +26,7 @@ struct Window {
   bool needs_proof = false;  // the interior must be free of entry points: see InteriorSet
   bool flags_live = false;   // the code at start may read status flags it did not write
   bool self_branch = false;  // a branch of the function leads to start: the red zone may be in use there
+  uint8_t lead = 0;          // bytes from start on that must run before the probe's program: see GoStackCheck
 
   // Everything the patch owns: [start, end()).
   TargetAddr end() const { return start + length + padding; }
@@ -38,7 +39,7 @@ struct FunctionBytes {
 };
 
 struct WindowOptions {
-  bool allow_multi = true;  // false: single instructions only (Go: a goroutine may be parked anywhere)
+  bool go = false;  // a goroutine may be parked anywhere: single instructions, or the stack check
   bool shadow_stack = false;
 };
 

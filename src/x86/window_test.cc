@@ -104,8 +104,8 @@ INSTANTIATE_TEST_SUITE_P(Table, EntryWindowRefuses, ::testing::ValuesIn(kRefusal
                          [](const auto& p) { return p.param.name; });
 
 TEST(EntryWindowOptions, go_gets_single_instructions_only) {
-  EXPECT_TRUE(window_of("b8 01 00 00 00 c3", "", {.allow_multi = false}));
-  auto w = window_of("55 48 89 e5 53 c3", "", {.allow_multi = false});
+  EXPECT_TRUE(window_of("b8 01 00 00 00 c3", "", {.go = true}));
+  auto w = window_of("55 48 89 e5 53 c3", "", {.go = true});
   ASSERT_FALSE(w);
   EXPECT_THAT(w.error().message(), HasSubstr("no single instruction"));
 }
