@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "elf/bytes.h"
+#include "elf/go_functions.h"
 
 namespace blip::elf {
 namespace {
@@ -84,6 +85,10 @@ Result<SymbolTable> SymbolTable::load(const ElfFile& file) {
     if (result.tables_.size() == 2) break;
   }
   for (const Table& table : result.tables_) result.collect(file, table);
+  if (file.is_go() && !file.find_section(".symtab")) {
+    const std::vector<Function> own = go_functions(file);
+    result.functions_.insert(result.functions_.end(), own.begin(), own.end());
+  }
   result.sort_and_merge();
   result.guess_sizes(file);
   result.order_by_size();
