@@ -12,6 +12,7 @@ namespace {
 // struct rt_sigframe (arch/x86/include/asm/sigframe.h): the restorer's address, then struct ucontext whose
 // mcontext begins after uc_flags, uc_link and uc_stack; rsp and rip are its 16th and 17th word, cs the low
 // part of the 19th.
+constexpr uint64_t kFrameStack = 8 + 16;  // uc_stack: the alternate stack's address, flags and size
 constexpr uint64_t kFrameRsp = 8 + 40 + 15 * 8;
 constexpr uint64_t kFrameRip = kFrameRsp + 8;
 constexpr uint64_t kFrameCs = kFrameRip + 2 * 8;
@@ -40,6 +41,16 @@ AddrRange used_part(std::span<const proc::Map> maps, uint64_t rsp) {
   if (!map) return {};
   const TargetAddr begin = std::max(TargetAddr((rsp - kRedZone) & ~uint64_t{7}), map->range.begin);
   return {begin, begin + std::min(map->range.end - begin, kMaxStack)};
+}
+
+// A frame on an alternate stack is alive only while its thread, too, is on that stack. Other stacks may lie
+// in the same mapping, each with frames of handlers long finished: goroutines' stacks are pieces of Go's
+// heap.
+bool is_stale(std::span<const uint8_t> stack, uint64_t at, TargetAddr begin) {
+  const TargetAddr low(word_at(stack, at + kFrameStack));
+  const AddrRange alternate{low, low + word_at(stack, at + kFrameStack + 16)};
+  const TargetAddr stack_pointer = begin + kRedZone;
+  return alternate.contains(begin + at) && !alternate.contains(stack_pointer);
 }
 
 }  // namespace
@@ -89,19 +100,20 @@ Status SignalFrames::search(const Stack& stack) {
   if (stack.range.size() == 0) return {};  // nothing can have been pushed there
   searched_.push_back(stack.range);
   if (!stack.bytes.empty()) {
-    scan(stack.bytes);
+    scan(stack.bytes, stack.range.begin);
     return {};
   }
   std::vector<uint8_t> bytes(stack.range.size());
   TRY_OK(memory_.read(stack.range.begin, bytes));
-  scan(bytes);
+  scan(bytes, stack.range.begin);
   return {};
 }
 
-void SignalFrames::scan(std::span<const uint8_t> stack) {
+void SignalFrames::scan(std::span<const uint8_t> stack, TargetAddr begin) {
   for (uint64_t at = 0; at + kFrameCs + 8 <= stack.size(); at += 8) {
     if (static_cast<uint16_t>(word_at(stack, at + kFrameCs)) != kUserCs) continue;
     if (!is_return_to_restorer(TargetAddr(word_at(stack, at)))) continue;
+    if (is_stale(stack, at, begin)) continue;
     pcs_.push_back(TargetAddr(word_at(stack, at + kFrameRip)));
     add_stack(word_at(stack, at + kFrameRsp));
   }

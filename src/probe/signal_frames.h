@@ -33,7 +33,7 @@ class SignalFrames {
 
   void read_ahead(size_t first);
   Status search(const Stack& stack);
-  void scan(std::span<const uint8_t> stack);
+  void scan(std::span<const uint8_t> stack, TargetAddr begin);
   bool is_return_to_restorer(TargetAddr restorer);
   void add_stack(uint64_t rsp);
 
