@@ -75,7 +75,7 @@ Status Lister::open_process() {
   TRY(memory_, proc::Memory::open_read_only(request_.pid));
   TRY(const std::vector<proc::Map> maps, proc::read_maps(request_.pid));
   TRY(listing_.modules, probe::load_modules(process, maps, listing_.notes));
-  TRY(plan_options_, plan_options_of(request_.pid));
+  TRY(plan_options_, plan_options_of(request_.pid, listing_.modules));
   return {};
 }
 

@@ -3,6 +3,7 @@
 
 #include <csignal>
 
+#include "probe/fault_handlers.h"
 #include "proc/status.h"
 
 namespace blip::session {
@@ -14,10 +15,11 @@ constexpr uint64_t kFaultSignals = signal_bit(SIGSEGV) | signal_bit(SIGBUS) | si
 
 }  // namespace
 
-Result<probe::PlanOptions> plan_options_of(pid_t pid) {
+Result<probe::PlanOptions> plan_options_of(pid_t pid, std::span<const probe::Module> modules) {
   TRY(const pid_t thread, proc::find_live_thread(pid));
   TRY(const proc::ProcStatus status, proc::read_status(pid, thread));
-  return probe::PlanOptions{.faults_matter = (status.caught & kFaultSignals) != 0};
+  const bool caught = (status.caught & kFaultSignals) != 0;
+  return probe::PlanOptions{.faults_matter = caught && !probe::faults_are_only_reported(modules)};
 }
 
 }  // namespace blip::session

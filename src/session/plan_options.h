@@ -3,12 +3,14 @@
 
 #include <sys/types.h>
 
+#include <span>
+
 #include "base/result.h"
 #include "probe/plan.h"
 
 namespace blip::session {
 
-// What a plan must know of the process beside its files. Only reads /proc.
-Result<probe::PlanOptions> plan_options_of(pid_t pid);
+// What a plan for these modules must know of their process. Only reads files.
+Result<probe::PlanOptions> plan_options_of(pid_t pid, std::span<const probe::Module> modules);
 
 }  // namespace blip::session

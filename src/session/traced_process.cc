@@ -52,7 +52,7 @@ Status TracedProcess::make_plan() {
                  fmt::format("{} functions match, more than {}: say --max-probes {} if you mean it",
                              targets_.size(), options.max_probes, targets_.size()));
   probes_.resize(targets_.size());
-  TRY(const probe::PlanOptions plan_options, plan_options_of(process_.pid()));
+  TRY(const probe::PlanOptions plan_options, plan_options_of(process_.pid(), modules_));
   for (size_t m = 0; m < modules_.size(); ++m) {
     std::vector<size_t> mine;
     std::vector<elf::Function> functions;
