@@ -22,6 +22,7 @@ std::vector<std::string> candidates(const proc::Process& process, const proc::Ma
   std::vector<std::string> paths;
   if (is_executable) paths.push_back(proc + "exe");
   if (!map.deleted) paths.push_back(proc + "root" + map.path);
+  paths.push_back(map.path);  // as seen from here: a process in a chroot
   paths.push_back(fmt::format("{}map_files/{:x}-{:x}", proc, map.range.begin.value, map.range.end.value));
   return paths;
 }
