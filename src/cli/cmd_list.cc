@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <unistd.h>
 
-#include <cstdlib>
 #include <cstring>
 
+#include "cli/color.h"
 #include "cli/commands.h"
 #include "cli/list_file.h"
 #include "cli/list_table.h"
@@ -13,13 +13,6 @@
 
 namespace blip::cli {
 namespace {
-
-bool use_color(ColorChoice choice) {
-  if (choice != ColorChoice::kAuto) return choice == ColorChoice::kAlways;
-  const char* no_color = std::getenv("NO_COLOR");
-  const char* term = std::getenv("TERM");
-  return isatty(STDOUT_FILENO) && !(no_color && *no_color) && !(term && std::string_view(term) == "dumb");
-}
 
 Result<session::ListRequest> request_of(const Command& command) {
   session::ListRequest request{.file = command.list_file, .details = command.session.verbose};
@@ -45,10 +38,10 @@ bool print(const Command& command, const session::Listing& listing) {
   Output output(STDOUT_FILENO, &StopSignals::requested);
   output.write(command.json ? list_json(listing, verbose)
                             : list_table(listing, {.header = isatty(STDOUT_FILENO) == 1,
-                                                   .color = use_color(command.color),
+                                                   .color = use_color(command.color, STDOUT_FILENO),
                                                    .details = verbose}));
   if (output.error() == 0) return true;
-  say(std::string("stdout: ") + std::strerror(output.error()));
+  say_error(std::string("stdout: ") + std::strerror(output.error()));
   return false;
 }
 
@@ -57,7 +50,7 @@ bool print(const Command& command, const session::Listing& listing) {
 int cmd_list(const Command& command) {
   const auto listing = make_listing(command);
   if (!listing) {
-    say(listing.error().message());
+    say_error(listing.error().message());
     return listing.error().kind() == ErrorKind::kUsage ? kExitUsage : kExitFailed;
   }
   const bool printed = print(command, *listing);

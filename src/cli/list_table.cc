@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "cli/color.h"
 #include "cli/escape.h"
 
 namespace blip::cli {
@@ -15,10 +16,6 @@ using session::ListedFunction;
 using session::Listing;
 using session::PatchStep;
 
-constexpr char kBold[] = "\x1b[1m";
-constexpr char kDim[] = "\x1b[2m";
-constexpr char kNameColor[] = "\x1b[1;36m";
-constexpr char kPlain[] = "\x1b[0m";
 constexpr size_t kBytesPerLine = 96;  // a guess, to allocate once
 
 class TableWriter {

@@ -78,8 +78,8 @@ needs: script
 target: loop_calls 5
 sh: export TERM=xterm; B="blip count -p $PID --function work --duration 100ms";
     script -qec "$$B" on >/dev/null; NO_COLOR=1 script -qec "$$B" off >/dev/null; script -qec "$$B --color never" never >/dev/null;
-    $$B > pipe 2>&1; $$B --color always > always
-check: "\x1b[1m" in read_file("on") and "\x1b[1m" in read_file("always")
+    $$B > pipe 2>&1; $$B --color always > always; script -qec "blip list -p $PID" list >/dev/null; blip list -p $PID >> pipe
+check: "\x1b[1m" in read_file("list") and "\x1b[1m" in read_file("on") and "\x1b[1m" in read_file("always")
 check: "\x1b" not in read_file("off") + read_file("never") + read_file("pipe")
 
 case: a wrong command line, in red on a terminal only
