@@ -4,7 +4,7 @@ BUILD ?= build
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 
-.PHONY: all build demo test bench install deb format lint clean deps-build deps-test deps-bench deps-deb
+.PHONY: all build demo test bench plots install deb format lint clean deps-build deps-test deps-bench deps-deb
 
 all: build
 
@@ -28,6 +28,10 @@ bench: deps-bench
 	@cmake -S . -B $(BUILD) -G Ninja >/dev/null
 	@cmake --build $(BUILD) -j $(JOBS)
 	@bench/run.py --build $(BUILD) $(if $(BENCH_QUICK),--quick) $(BENCH)
+
+# docs/plots/*.svg from the newest bench/results/*.json, or from PLOTS=FILE.
+plots:
+	@bench/plots.py $(PLOTS)
 
 # The program, its manual page, completion for bash, zsh and fish. DESTDIR=... for packagers.
 install: build

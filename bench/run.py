@@ -4,7 +4,7 @@
 
 Prints one table and writes BUILD/bench.json. Times per event are CPU times of the traced thread, so a busy machine
 disturbs them little; all else wants a quiet one. `--only TEXT` takes the measurements whose name contains it
-(`--list` names them): `--only attach`, `--only event.lttng threads`.
+(`--list` names them): `--only life.pgbench`, `--only event.lttng threads`.
 """
 import argparse
 import contextlib
@@ -14,7 +14,9 @@ import signal
 import subprocess
 import sys
 import time
+import traceback
 
+import life
 import peers
 from harness import attach, blip, coverage, curve, detach, drain, machine, namespace, per_event, report, scale, threads
 from harness.rows import skipped
@@ -30,7 +32,8 @@ JOBS = [  # name, what it contains, how many seconds it may take in a full run
     ("detach", [], detach.rows, 60),
     ("drain", [], drain.rows, 30),
     ("coverage", [], coverage.rows, 60),
-]
+] + [(f"life.{w.NAME}", [], lambda s, o, w=w: life.rows(s, o, w), 150) for w in life.WORKLOADS]
+RESULTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "results")
 TOOLS = {"lttng": ["lttng", "--version"], "bpftrace": ["bpftrace", "--version"], "perf": ["perf", "--version"],
          "uftrace": ["uftrace", "--version"], "gdb": ["gdb", "--version"]}
 
@@ -41,6 +44,7 @@ def parse():
     parser.add_argument("--quick", action="store_true", help="fewer samples and smaller sizes, about two minutes")
     parser.add_argument("--only", nargs="+", default=[], metavar="TEXT", help="only what has TEXT in its name")
     parser.add_argument("--list", action="store_true", help="name the measurements")
+    parser.add_argument("--keep", action="store_true", help="write bench/results/DATE.txt and .json too")
     parser.add_argument("--text", metavar="FILE", help="write the table there too")
     parser.add_argument("--json", metavar="FILE", help="write the JSON there (default: BUILD/bench.json)")
     return parser.parse_args()
@@ -90,7 +94,8 @@ def _guarded(build, settings, section, name, job, seconds):
                 signal.alarm(0)
     except OutOfTime:
         return [skipped(section, name, name, f"not done after {seconds} s")]
-    except per_event.ERRORS as e:
+    except Exception as e:  # whatever it is, the other measurements go on
+        traceback.print_exc()
         return [skipped(section, name, name, f"{type(e).__name__}: {e}")]
 
 
@@ -127,9 +132,11 @@ def main():
         rows = measure(build, settings)
     facts.update(load_after=os.getloadavg()[0], seconds=time.monotonic() - begin)
     text = report.table(facts, rows)
-    report.write_json(options.json or os.path.join(build, "bench.json"), facts, rows)
-    if options.text:
-        with open(options.text, "w", encoding="utf-8") as f:
+    kept = os.path.join(RESULTS, facts["date"].split()[0])
+    for path in [options.json or os.path.join(build, "bench.json")] + [f"{kept}.json"] * options.keep:
+        report.write_json(path, facts, rows)
+    for path in [options.text] * bool(options.text) + [f"{kept}.txt"] * options.keep:
+        with open(path, "w", encoding="utf-8") as f:
             f.write(text)
     print(text, end="")
 

@@ -53,6 +53,15 @@ class Daemon:
             self._child = scope.spawn(argv, env=dict(os.environ, **self.env), stdout=log, stderr=log)
         if not wait_until(lambda: os.path.exists(ready) and os.path.getsize(ready) > 0, 20, 0.02):
             raise LttngError("lttng-sessiond did not start: " + self._tail())
+        if not wait_until(self._answers, 20, 0.1):
+            raise LttngError("lttng-sessiond does not answer: " + self._tail())
+
+    def _answers(self):
+        try:
+            self.lttng("list")
+        except LttngError:
+            return False
+        return True
 
     def end(self):
         end(self._child, patience=10)

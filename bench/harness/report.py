@@ -30,6 +30,10 @@ COLUMNS = {
     "drain": ("steady rate, default buffers; capacity = events per second of consumer CPU", [
         ("M/s", "rate", "{:.2f}"), ("% of a core", "min", "{:.1f}"), ("discarded", "discarded", "{:d}"),
         ("capacity M/s", "capacity", "{:.0f}"), ("B/event", "bytes", "{:.2f}")]),
+    "life": ("real programs under load: change of throughput and latency against the untraced windows between; medians", [
+        ("per s", "median", "{:.4g}"), ("change %", "change", "{:+.1f}"), ("avg ms", "avg", "{:.3f}"),
+        ("p99 ms", "p99", "{:.2f}"), ("M hits/s", "hits", "{:.3f}"), ("hits each", "hits_each", "{:.0f}"),
+        ("lost", "lost", "{:d}")]),
     "coverage": ("share of function entries armed by steps (a) to (c)", [
         ("functions", "functions", "{:d}"), ("armed", "armed", "{:d}"), ("%", "min", "{:.2f}")]),
 }

@@ -52,6 +52,20 @@ def end(child, first=signal.SIGTERM, patience=5.0):
     return child.returncode
 
 
+def run_group(argv, timeout, **options):
+    """subprocess.run, captured, in a process group of its own: when the time is over, all of it is killed."""
+    child = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                             start_new_session=True, **options)
+    try:
+        out, err = child.communicate(timeout=timeout)
+    except BaseException:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGKILL)
+        child.communicate()
+        raise
+    return subprocess.CompletedProcess(argv, child.returncode, out, err)
+
+
 def wait_until(condition, seconds, step=0.001):
     """Polls until `condition()` is true; returns its value, or None when the time is over."""
     deadline = time.monotonic() + seconds

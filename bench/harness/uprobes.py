@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Kernel uprobe events recorded by perf: one event of many probes, so that it comes and goes at once."""
+import contextlib
 import os
 import select
 import shutil
@@ -102,3 +103,7 @@ class PerfRecord:
     def stop(self):
         if self._child.poll() is None:
             end(self._child, signal.SIGINT, END_TIMEOUT)
+
+    def remove(self):
+        with contextlib.suppress(OSError):
+            os.unlink(self.output)

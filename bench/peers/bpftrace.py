@@ -16,7 +16,7 @@ ATTACH_TIMEOUT, END_TIMEOUT = 30.0, 30.0
 ENTRIES = {  # calls per burst, what the kernel does there
     "mov": (1_000, "single-stepped"),
     "push": (10_000, "emulated"),
-    "nop5": (20_000, "a call where the kernel can"),
+    "nop5": (20_000, "optimized"),
 }
 MAP_CALLS = 10_000
 
