@@ -26,7 +26,7 @@ test: deps-test
 # BENCH_QUICK=1 is the short cut; BENCH="--only TEXT..." selects (bench/run.py --list names what there is).
 bench: deps-bench
 	@cmake -S . -B $(BUILD) -G Ninja >/dev/null
-	@cmake --build $(BUILD) -j $(JOBS)
+	@cmake --build $(BUILD) -j $(JOBS) --target blip blip_coverage bench_programs
 	@bench/run.py --build $(BUILD) $(if $(BENCH_QUICK),--quick) $(BENCH)
 
 # docs/plots/*.svg from the newest bench/results/*.json, or from PLOTS=FILE.

@@ -31,7 +31,7 @@ COLUMNS = {
         ("M/s", "rate", "{:.2f}"), ("% of a core", "min", "{:.1f}"), ("discarded", "discarded", "{:d}"),
         ("capacity M/s", "capacity", "{:.0f}"), ("B/event", "bytes", "{:.2f}")]),
     "life": ("real programs under load: change of throughput and latency against the untraced windows between; medians", [
-        ("per s", "median", "{:.4g}"), ("change %", "change", "{:+.1f}"), ("avg ms", "avg", "{:.3f}"),
+        ("per s", "median", lambda v: f"{v:.0f}" if v >= 100 else f"{v:.3g}"), ("change %", "change", "{:+.1f}"), ("avg ms", "avg", "{:.3f}"),
         ("p99 ms", "p99", "{:.2f}"), ("M hits/s", "hits", "{:.3f}"), ("hits each", "hits_each", "{:.0f}"),
         ("lost", "lost", "{:d}")]),
     "coverage": ("share of function entries armed by steps (a) to (c)", [
@@ -41,7 +41,7 @@ COLUMNS = {
 
 def _cell(row, key, form):
     value = getattr(row, key) if key in ("min", "median") else row.columns.get(key)
-    return "-" if value is None else form.format(value)
+    return "-" if value is None else form(value) if callable(form) else form.format(value)
 
 
 def _goals(row):
