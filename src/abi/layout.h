@@ -17,7 +17,7 @@
 namespace blip::abi {
 
 inline constexpr uint64_t kMagic = 0x3130617461646c62;  // "bldata01", little endian
-inline constexpr uint32_t kVersion = 1;
+inline constexpr uint32_t kVersion = 2;
 inline constexpr uint64_t kPageSize = 4096;
 inline constexpr uint64_t kCacheLine = 64;
 inline constexpr char kDataMemfdName[] = "blip-data";
@@ -52,7 +52,8 @@ inline constexpr int32_t kNoTidOffset = INT32_MIN;
 inline constexpr unsigned kClassBits = 16;
 inline constexpr uint64_t kTimeMask = (uint64_t{1} << 48) - 1;
 inline constexpr uint16_t kPaddingClass = 0;  // the rest of the sub-buffer is empty
-inline constexpr uint16_t kFirstClass = 1;
+inline constexpr uint16_t kProcessClass = 1;  // a ProcessRecord
+inline constexpr uint16_t kFirstClass = 2;
 inline constexpr uint32_t kMaxClasses = 65000;
 inline constexpr uint32_t kRecordAlign = 8;
 inline constexpr uint32_t kHeaderSize = 8;
@@ -63,6 +64,15 @@ constexpr uint64_t make_header(uint16_t class_id, uint64_t tsc) { return tsc << 
 constexpr uint16_t header_class(uint64_t header) { return static_cast<uint16_t>(header); }
 constexpr uint64_t header_time(uint64_t header) { return header >> kClassBits; }
 
+// In an rseq ring: the records after it are of process `pid`. Written whenever another process than the one
+// before (RingControl::pid) writes into the ring, so that events need not carry the pid.
+struct ProcessRecord {
+  uint64_t header;
+  int32_t pid;
+  uint32_t unused;
+};
+static_assert(sizeof(ProcessRecord) == 16);
+
 // ---- rseq rings
 // -----------------------------------------------------------------------------------------------
 
@@ -71,7 +81,8 @@ constexpr uint64_t header_time(uint64_t header) { return header >> kClassBits; }
 struct RingControl {
   uint64_t pos;
   uint64_t data_addr;  // of the ring's first byte, in the target
-  uint8_t pad0[kCacheLine - 16];
+  int32_t pid;         // of the last ProcessRecord; 0 while one is being written
+  uint8_t pad0[kCacheLine - 20];
   uint64_t consumed;  // stored only by the consumer
   uint8_t pad1[kCacheLine - 8];
 };
@@ -84,7 +95,8 @@ inline constexpr unsigned kRingControlShift = 7;
 // Fixed-size slots, each led by a state word that says which ticket it is good for and who may touch it:
 //   free(t)  --writer, locked cmpxchg-->  busy(t, class)  --writer, plain store-->  full(t, class)
 //            --consumer, plain store-->  free(t + slot_count)
-// A busy slot is never taken away from its writer; see docs/design/ring.md.
+// A busy slot is never taken away from its writer; see docs/design/ring.md. The last 8 bytes of a slot hold
+// the writer's pid.
 enum SlotPhase : uint64_t { kSlotFree = 0, kSlotBusy = 1, kSlotFull = 2 };
 inline constexpr unsigned kSlotClassShift = 2;
 inline constexpr unsigned kSlotTicketShift = kSlotClassShift + kClassBits;

@@ -32,6 +32,11 @@ void lay_out(EventClass& event_class) {
   event_class.record_size = (offset + 7) & ~uint32_t{7};
 }
 
+uint32_t ring_record_size(const EventClass& event_class) {
+  const uint32_t pid = event_class.leads_with_pid ? kPidSize : 0;
+  return (kEventHeaderSize + fields_size(event_class) - pid + 7) & ~uint32_t{7};
+}
+
 uint32_t fields_size(const EventClass& event_class) {
   uint32_t size = 0;
   for (const Field& field : event_class.fields) size += field_size(field.type);

@@ -35,7 +35,14 @@ struct EventClass {
   std::string name;
   std::vector<Field> fields;
   uint32_t record_size = 0;
+  // The first field is the process's pid, which the rings tell by other means: a record in a ring lacks it,
+  // and what follows lies that much nearer to the header.
+  bool leads_with_pid = false;
 };
+
+inline constexpr uint32_t kPidSize = 4;
+// Of a record in a ring: all but the pid, rounded up to 8.
+uint32_t ring_record_size(const EventClass& event_class);
 
 // Moves the contexts to the front (keeping their order), gives every field its offset and the class its
 // record_size.

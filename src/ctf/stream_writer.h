@@ -32,24 +32,17 @@ class StreamWriter {
   // One event: CLOCK_MONOTONIC time, class, and the fields without record header and tail padding. A time
   // before the last one is raised to it. Fields over kMaxFieldsSize are not written and count as lost.
   void append(uint64_t time_ns, uint16_t class_id, const uint8_t* fields, uint32_t fields_size) {
-    if (time_ns < last_time_) [[unlikely]]
-      time_ns = last_time_;
-    if (fields_size > room_ || time_ns - begin_time_ >= kMaxSpan) [[unlikely]] {
-      if (!make_room(time_ns, fields_size)) return;
-    }
-    const uint64_t header = time_ns << 16 | class_id;
-    std::memcpy(cursor_, &header, sizeof header);
-    if (fields_size == 8) {
-      std::memcpy(cursor_ + kEventHeaderSize, fields, 8);
-    } else if (fields_size == 4) {
-      std::memcpy(cursor_ + kEventHeaderSize, fields, 4);
-    } else {
-      std::memcpy(cursor_ + kEventHeaderSize, fields, fields_size);
-    }
-    cursor_ += kEventHeaderSize + fields_size;
-    room_ -= int64_t{kEventHeaderSize} + fields_size;
-    last_time_ = time_ns;
-    ++open_events_;
+    if (uint8_t* to = begin_event(time_ns, class_id, fields_size)) copy_fields(to, fields, fields_size);
+  }
+
+  // The same with a pid in front of the fields (EventClass::leads_with_pid), which `fields_size` leaves out.
+  void append_with_pid(uint64_t time_ns, uint16_t class_id, int32_t pid, const uint8_t* fields,
+                       uint32_t fields_size) {
+    uint8_t* to = begin_event(time_ns, class_id, fields_size + uint32_t{sizeof pid});
+    if (!to) [[unlikely]]
+      return;
+    std::memcpy(to, &pid, sizeof pid);
+    copy_fields(to + sizeof pid, fields, fields_size);
   }
 
   // How many events were discarded before they came here, since the beginning of the stream. Goes into the
@@ -75,6 +68,31 @@ class StreamWriter {
 
   StreamWriter(Fd fd, Mapping buffer, const std::array<uint8_t, 16>& uuid, uint64_t instance_id,
                uint32_t cpu_id);
+
+  // Where the fields go; nullptr: the event is lost.
+  uint8_t* begin_event(uint64_t time_ns, uint16_t class_id, uint32_t fields_size) {
+    if (time_ns < last_time_) [[unlikely]]
+      time_ns = last_time_;
+    if (fields_size > room_ || time_ns - begin_time_ >= kMaxSpan) [[unlikely]] {
+      if (!make_room(time_ns, fields_size)) return nullptr;
+    }
+    const uint64_t header = time_ns << 16 | class_id;
+    std::memcpy(cursor_, &header, sizeof header);
+    uint8_t* fields = cursor_ + kEventHeaderSize;
+    cursor_ += kEventHeaderSize + fields_size;
+    room_ -= int64_t{kEventHeaderSize} + fields_size;
+    last_time_ = time_ns;
+    ++open_events_;
+    return fields;
+  }
+
+  static void copy_fields(uint8_t* to, const uint8_t* fields, uint32_t size) {
+    if (size == 8) {
+      std::memcpy(to, fields, 8);
+    } else if (size != 0) {
+      std::memcpy(to, fields, size);
+    }
+  }
 
   uint8_t* slot(uint32_t index) const { return buffer_.data() + size_t{index} * kPacketSize; }
   bool make_room(uint64_t time_ns, uint32_t fields_size);

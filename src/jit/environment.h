@@ -29,8 +29,9 @@ struct Environment {
 
 // Addresses of the code that all pads of one area share.
 struct AreaStubs {
-  TargetAddr reserve;      // runtime blob: a slot of the shared ring
-  TargetAddr next_subbuf;  // rseq section: move this CPU's ring to its next sub-buffer
+  TargetAddr reserve;       // runtime blob: a slot of the shared ring
+  TargetAddr next_subbuf;   // rseq section: move this CPU's ring to its next sub-buffer
+  TargetAddr name_process;  // rseq section: say in this CPU's ring whose records follow
 };
 
 }  // namespace blip::jit

@@ -35,7 +35,9 @@ Environment environment(bool with_rseq) {
   return env;
 }
 
-const AreaStubs kStubs{.reserve = TargetAddr(0x5f0000), .next_subbuf = TargetAddr(0x5f0400)};
+const AreaStubs kStubs{.reserve = TargetAddr(0x5f0000),
+                       .next_subbuf = TargetAddr(0x5f0400),
+                       .name_process = TargetAddr(0x5f0800)};
 
 std::string build(const Program& program, bool with_rseq, PadSite site = {}) {
   site.addr = kSite;
@@ -78,8 +80,7 @@ TEST(Pad, entry_with_one_register) {
 
 TEST(Pad, entry_with_tid_pid_cpu_and_thread_name) {
   expect_golden("pad_entry_contexts.txt",
-                build(record({{Capture::kTid}, {Capture::kPid}, {Capture::kCpu}, {Capture::kThreadKey}}),
-                      true, entry()));
+                build(record({{Capture::kTid}, {Capture::kCpu}, {Capture::kThreadKey}}), true, entry()));
 }
 
 TEST(Pad, anywhere_saves_flags_and_skips_the_red_zone) {
@@ -140,8 +141,11 @@ TEST(Stubs, next_subbuf) {
   auto prologue = build_area_prologue(kPadAddr, environment(true));
   ASSERT_TRUE(prologue);
   const auto offset = prologue->stubs.next_subbuf - kPadAddr;
-  expect_golden("next_subbuf.txt",
-                listing(std::span(prologue->code).subspan(offset), prologue->stubs.next_subbuf));
+  const auto end = prologue->stubs.name_process - kPadAddr;
+  expect_golden("next_subbuf.txt", listing(std::span(prologue->code).subspan(offset, end - offset),
+                                           prologue->stubs.next_subbuf));
+  expect_golden("name_process.txt",
+                listing(std::span(prologue->code).subspan(end), prologue->stubs.name_process));
 }
 
 TEST(Pad, out_of_reach_is_an_error_not_a_wrong_jump) {

@@ -13,7 +13,6 @@ enum class Capture : uint8_t {
   kFlags,      // rflags, 8 bytes
   kConstant,   // `value`, 8 bytes: ip, probe index
   kTid,        // 4 bytes
-  kPid,        // 4 bytes
   kCpu,        // 4 bytes
   kThreadKey,  // 16 bytes reserved, the tid in the first 4: the consumer puts the thread's name there
 };

@@ -14,6 +14,7 @@ using namespace asmjit::x86;  // NOLINT: register names
 namespace {
 constexpr int32_t kPos = offsetof(abi::RingControl, pos);
 constexpr int32_t kData = offsetof(abi::RingControl, data_addr);
+constexpr int32_t kRingPid = offsetof(abi::RingControl, pid);
 constexpr int32_t kGate = -int32_t{abi::kGatePageSize} + int32_t{offsetof(abi::GatePage, gate)};
 constexpr int32_t kPid = -int32_t{abi::kGatePageSize} + int32_t{offsetof(abi::GatePage, pid)};
 }  // namespace
@@ -28,7 +29,8 @@ RecordEmitter::RecordEmitter(CodeBuffer& code, const Environment& env, const Are
       restart_(a_.newLabel()),
       slow_(a_.newLabel()),
       slow_inside_(a_.newLabel()),
-      no_room_(a_.newLabel()) {
+      no_room_(a_.newLabel()),
+      other_process_(a_.newLabel()) {
   if (env.rseq) section_.emplace(code, *env.rseq);
 }
 
@@ -52,7 +54,12 @@ void RecordEmitter::hot() {
   a_.cmp(eax, g.ring_count);
   a_.jae(slow_inside_);
   a_.shl(eax, abi::kRingControlShift);
+  if (env_.follow_fork) a_.mov(edx, dword_ptr(rcx, kPid));
   a_.lea(rcx, ptr(rcx, rax, 0, abi::kRingControlsOffset));
+  if (env_.follow_fork) {
+    a_.cmp(dword_ptr(rcx, kRingPid), edx);
+    a_.jne(other_process_);
+  }
   a_.rdtsc();
   a_.shl(rdx, 32 + abi::kClassBits);
   a_.shl(rax, abi::kClassBits);
@@ -73,10 +80,18 @@ void RecordEmitter::hot() {
 
 void RecordEmitter::cold(asmjit::Label done) {
   if (section_) {
+    asmjit::Label prepared = a_.newLabel();
+    if (env_.follow_fork) {
+      a_.bind(other_process_);
+      a_.mov(edx, program_.class_id);
+      a_.call(stubs_.name_process.value);
+      a_.jmp(prepared);
+    }
     a_.bind(no_room_);
     a_.mov(eax, program_.record_size);
     a_.mov(edx, program_.class_id);
     a_.call(stubs_.next_subbuf.value);
+    a_.bind(prepared);
     a_.test(eax, eax);
     a_.jnz(restart_);
     a_.jmp(done);  // counted as discarded
@@ -133,11 +148,6 @@ void RecordEmitter::emit_field(const Field& field, Path path) {
     case Capture::kTid:
     case Capture::kThreadKey:
       emit_tid(path);
-      a_.mov(to, eax);
-      return;
-    case Capture::kPid:
-      a_.mov(rax, env_.control.value);
-      a_.mov(eax, dword_ptr(rax, kPid));
       a_.mov(to, eax);
       return;
     case Capture::kCpu:

@@ -32,7 +32,7 @@ class RecordEmitter {
   const Frame& frame_;
   const Program& program_;
   std::optional<Section> section_;
-  asmjit::Label restart_, slow_, slow_inside_, no_room_;
+  asmjit::Label restart_, slow_, slow_inside_, no_room_, other_process_;
 };
 
 }  // namespace blip::jit

@@ -17,6 +17,8 @@ using namespace asmjit::x86;  // NOLINT: register names
 namespace {
 
 constexpr int32_t kGate = -int32_t{abi::kGatePageSize} + int32_t{offsetof(abi::GatePage, gate)};
+constexpr int32_t kPid = -int32_t{abi::kGatePageSize} + int32_t{offsetof(abi::GatePage, pid)};
+constexpr int32_t kRingPid = offsetof(abi::RingControl, pid);
 constexpr int32_t kPos = offsetof(abi::RingControl, pos);
 constexpr int32_t kData = offsetof(abi::RingControl, data_addr);
 constexpr int32_t kConsumed = offsetof(abi::RingControl, consumed);
@@ -77,6 +79,63 @@ void emit_next_subbuf(CodeBuffer& code, const Environment& env) {
   a.lock().inc(qword_ptr(rcx, rdi, 3));
   a.xor_(eax, eax);
   a.jmp(out);
+
+  section.abort_here();
+  a.jmp(again);
+  section.emit_descriptor();
+}
+
+// In: edx = class. Out and clobbers as next_subbuf. While the ring's pid is 0 any process that comes writes a
+// record of its own: whoever is restarted or killed between the stores leaves nothing wrong behind.
+//   rsi this process, rdi class
+void emit_name_process(CodeBuffer& code, const Environment& env, TargetAddr next_subbuf) {
+  const abi::Geometry& g = env.geometry;
+  auto& a = code.assembler();
+  Section section(code, *env.rseq);
+  asmjit::Label again = a.newLabel(), no_room = a.newLabel();
+  a.push(rsi);
+  a.push(rdi);
+  a.mov(edi, edx);
+  a.mov(rcx, env.control.value);
+  section.begin();
+  a.cmp(dword_ptr(rcx, kGate), abi::kGateOpen);
+  a.jne(again);  // the pad will see it too
+  a.mov(eax, thread_memory(env.rseq->offset + kRseqCpuId, 4));
+  a.cmp(eax, g.ring_count);
+  a.jae(again);
+  a.mov(esi, dword_ptr(rcx, kPid));
+  a.shl(eax, abi::kRingControlShift);
+  a.lea(rcx, ptr(rcx, rax, 0, abi::kRingControlsOffset));
+  a.mov(eax, dword_ptr(rcx, kPos));
+  a.and_(eax, g.subbuf_size - 1);
+  a.cmp(eax, g.subbuf_size - uint32_t{sizeof(abi::ProcessRecord)});
+  a.jae(no_room);
+  a.rdtsc();
+  a.shl(rdx, 32 + abi::kClassBits);
+  a.shl(rax, abi::kClassBits);
+  a.lea(rax, ptr(rax, rdx, 0, abi::kProcessClass));
+  a.mov(edx, dword_ptr(rcx, kPos));
+  a.and_(edx, static_cast<uint32_t>(g.ring_size() - 1));
+  a.add(rdx, qword_ptr(rcx, kData));
+  a.mov(qword_ptr(rdx), rax);
+  a.mov(qword_ptr(rdx, offsetof(abi::ProcessRecord, pid)), rsi);
+  a.mov(dword_ptr(rcx, kRingPid), 0);
+  a.add(qword_ptr(rcx, kPos), uint32_t{sizeof(abi::ProcessRecord)});  // publishes
+  a.mov(dword_ptr(rcx, kRingPid), esi);
+  section.end();
+  a.bind(again);
+  a.mov(eax, 1);
+  section.abandon();
+  a.pop(rdi);
+  a.pop(rsi);
+  a.ret();
+
+  a.bind(no_room);
+  a.mov(edx, edi);
+  a.mov(eax, uint32_t{sizeof(abi::ProcessRecord)});
+  a.pop(rdi);
+  a.pop(rsi);
+  a.jmp(next_subbuf.value);
 
   section.abort_here();
   a.jmp(again);
@@ -219,6 +278,11 @@ Result<AreaPrologue> build_area_prologue(TargetAddr at, const Environment& env) 
     a.align(asmjit::AlignMode::kCode, 32);
     prologue.stubs.next_subbuf = code.here();
     emit_next_subbuf(code, env);
+    if (env.follow_fork) {
+      a.align(asmjit::AlignMode::kCode, 32);
+      prologue.stubs.name_process = code.here();
+      emit_name_process(code, env, prologue.stubs.next_subbuf);
+    }
   }
   TRY(prologue.code, code.finish());
   return prologue;

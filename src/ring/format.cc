@@ -32,7 +32,7 @@ void format_shared_ring(const abi::Geometry& geometry, uint8_t* region) {
 }  // namespace
 
 bool is_valid(const abi::Geometry& geometry) {
-  constexpr uint32_t kMinSlotSize = 16;
+  constexpr uint32_t kMinSlotSize = 32;
   const bool rings =
       geometry.subbuf_size == 0 ||
       (std::has_single_bit(geometry.subbuf_size) && std::has_single_bit(geometry.subbuf_count) &&

@@ -22,7 +22,7 @@ SharedRingReader::SharedRingReader(const abi::Geometry& geometry, uint8_t* regio
       slots_(region + geometry.slots_offset()),
       slot_size_(geometry.slot_size),
       slot_count_(geometry.slot_count),
-      record_capacity_(geometry.slot_size - sizeof(uint64_t)),
+      record_capacity_(geometry.slot_size - 2 * sizeof(uint64_t)),
       sizes_(record_sizes),
       consumed_(__atomic_load_n(&ring_->consumed, __ATOMIC_RELAXED)),
       slot_is_leaked_(geometry.slot_count),
@@ -38,8 +38,8 @@ uint64_t* SharedRingReader::slot(uint64_t ticket) const {
 
 uint32_t SharedRingReader::acquire_buffer() {
   if (free_buffers_.empty()) {
-    free_buffers_.push_back(static_cast<uint32_t>(buffers_.size() / record_capacity_));
-    buffers_.resize(buffers_.size() + record_capacity_);
+    free_buffers_.push_back(static_cast<uint32_t>(buffers_.size() / buffer_size()));
+    buffers_.resize(buffers_.size() + buffer_size());
   }
   const uint32_t index = free_buffers_.back();
   free_buffers_.pop_back();
@@ -170,6 +170,8 @@ void SharedRingReader::take(uint64_t state, uint64_t ticket, bool late, DrainSta
   }
   const uint32_t index = acquire_buffer();
   std::memcpy(buffer(index), slot(ticket) + 1, size);
+  std::memcpy(buffer(index) + pid_offset(), slot(ticket) + 1 + record_capacity_ / sizeof(uint64_t),
+              sizeof(uint64_t));
   // From here on only the copy counts, also for the compiler.
   asm volatile("" ::: "memory");
   pending_.push_back({0, taken_++, index, class_id, late});

@@ -18,10 +18,12 @@ class SharedRingReader {
   // About 100 ms: how long a claimed slot may hold up the ones after it.
   static constexpr uint64_t kDefaultWatchdogCycles = 300'000'000;
 
-  // As for RingReader. A record longer than a slot holds counts as an unknown class.
+  // As for RingReader. A record longer than a slot holds counts as an unknown class. Behind each record
+  // handed out, pid_offset() bytes from its start, lies the pid of its writer.
   SharedRingReader(const abi::Geometry& geometry, uint8_t* region, std::span<const uint32_t> record_sizes,
                    uint64_t start_tsc = 0);
 
+  uint32_t pid_offset() const { return static_cast<uint32_t>(record_capacity_); }
   void set_watchdog(uint64_t cycles) { watchdog_ = cycles; }
 
   // Calls sink(uint64_t tsc, uint16_t class_id, const uint8_t* record, uint32_t size) for committed records
@@ -67,7 +69,8 @@ class SharedRingReader {
   enum class Step { kTaken, kBehind, kFree, kBusy };
 
   uint64_t* slot(uint64_t ticket) const;
-  uint8_t* buffer(uint32_t index) { return &buffers_[index * record_capacity_]; }
+  uint64_t buffer_size() const { return record_capacity_ + sizeof(uint64_t); }
+  uint8_t* buffer(uint32_t index) { return &buffers_[index * buffer_size()]; }
   uint32_t acquire_buffer();
   uint32_t usable_size(uint16_t class_id) const;
   uint64_t max_pending() const { return 3 * slot_count_; }

@@ -73,6 +73,13 @@ inline uint64_t* claim_slot(uint8_t* control, uint16_t class_id) {
   return nullptr;
 }
 
+// The last word of a slot: the pid of its writer.
+inline uint64_t* slot_pid(uint8_t* control, uint64_t* slot) {
+  const auto* ring = shared_at<const abi::SharedRing>(
+      control, shared_at<const abi::DataHeader>(control, 0)->shared_ring_offset);
+  return slot + (uint64_t{1} << (ring->slot_shift - 3)) - 1;
+}
+
 inline int32_t system_tid() {
   constexpr long kSysGettid = 186;
   long result;
@@ -113,6 +120,7 @@ inline Reservation reserve(uint8_t* control, uint16_t class_id) {
   unsigned aux;
   const uint64_t tsc = __builtin_ia32_rdtscp(&aux);
   slot[1] = abi::make_header(class_id, tsc);
+  *slot_pid(control, slot) = static_cast<uint64_t>(page->pid);
   return {reinterpret_cast<uint8_t*>(slot + 1), aux & kCpuMask, tid};
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <string_view>
 
 #include "abi/layout.h"
@@ -52,8 +53,7 @@ void add_context(const Context& context, std::vector<LayoutField>& out) {
       out.push_back(context_field("ip", ctf::FieldType::kHex64, jit::Capture::kConstant));
       return;
     case ContextKind::kPid:
-      out.push_back(context_field("vpid", ctf::FieldType::kInt32, jit::Capture::kPid));
-      return;
+      return;  // not in the records of a ring: see pid_field()
     case ContextKind::kTid:
       out.push_back(context_field("vtid", ctf::FieldType::kInt32, jit::Capture::kTid));
       return;
@@ -66,9 +66,16 @@ void add_context(const Context& context, std::vector<LayoutField>& out) {
   }
 }
 
-// Whether events of more than one process may come.
-bool several_processes(const Options& options) {
-  return options.follow_fork || options.pids.size() > 1 || !options.process_name.empty();
+// The pid in front of all fields: asked for, or needed because events of several processes may come.
+std::optional<ctf::Field> pid_field(const Options& options, size_t request) {
+  if (options.mode == Mode::kCount) return {};
+  const std::vector<Context>& contexts = options.probes[request].contexts;
+  const bool asked = std::any_of(contexts.begin(), contexts.end(),
+                                 [](const Context& c) { return c.kind == ContextKind::kPid; });
+  const bool several = options.follow_fork || options.pids.size() > 1 || !options.process_name.empty();
+  if (!asked && !several) return {};
+  return ctf::Field{
+      .name = "vpid", .type = ctf::FieldType::kInt32, .is_context = true, .is_implicit = !asked};
 }
 
 // The fields of one request, contexts first, each name once.
@@ -78,10 +85,7 @@ std::vector<LayoutField> request_fields(const Options& options, size_t request, 
   if (options.mode == Mode::kTrace) add_context({ContextKind::kTid, {}}, all);
   if (shared_class) add_context({ContextKind::kIp, {}}, all);
   for (const Context& context : options.probes[request].contexts) add_context(context, all);
-  if (several_processes(options)) {
-    add_context({ContextKind::kPid, {}}, all);
-    all.back().field.is_implicit = true;
-  }
+
   std::vector<LayoutField> fields;
   for (LayoutField& f : all) {
     const bool known = std::any_of(fields.begin(), fields.end(),
@@ -93,19 +97,24 @@ std::vector<LayoutField> request_fields(const Options& options, size_t request, 
   return fields;
 }
 
-ctf::EventClass make_class(uint16_t id, std::string name, const std::vector<LayoutField>& fields) {
+ctf::EventClass make_class(uint16_t id, std::string name, const std::optional<ctf::Field>& pid,
+                           const std::vector<LayoutField>& fields) {
   ctf::EventClass c{.id = id, .name = std::move(name)};
+  c.leads_with_pid = pid.has_value();
+  if (pid) c.fields.push_back(*pid);
   for (const LayoutField& f : fields) c.fields.push_back(f.field);
   ctf::lay_out(c);
   return c;
 }
 
 jit::Program make_program(const ctf::EventClass& c, const std::vector<LayoutField>& fields, uint64_t ip) {
-  jit::Program program{.class_id = c.id, .record_size = c.record_size};
+  jit::Program program{.class_id = c.id, .record_size = ctf::ring_record_size(c)};
+  const size_t pid = c.leads_with_pid ? 1 : 0;
+  const uint32_t pid_size = c.leads_with_pid ? ctf::kPidSize : 0;
   for (size_t i = 0; i < fields.size(); ++i) {
     program.fields.push_back({.capture = fields[i].capture,
                               .reg = fields[i].reg,
-                              .offset = static_cast<uint16_t>(c.fields[i].offset),
+                              .offset = static_cast<uint16_t>(c.fields[pid + i].offset - pid_size),
                               .value = ip});
   }
   return program;
@@ -120,7 +129,8 @@ size_t ClassTable::class_of(const ProbedFunction& function, bool shared) {
   const auto [entry, is_new] = index_.try_emplace(key, classes_.size());
   if (is_new) {
     const auto id = static_cast<uint16_t>(abi::kFirstClass + classes_.size());
-    classes_.push_back(make_class(id, name, request_fields(options_, function.request, shared)));
+    classes_.push_back(make_class(id, name, pid_field(options_, function.request),
+                                  request_fields(options_, function.request, shared)));
     modules_.push_back(function.module);
   }
   return entry->second;

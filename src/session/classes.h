@@ -9,6 +9,7 @@
 #include <tuple>
 #include <vector>
 
+#include "abi/layout.h"
 #include "base/addr.h"
 #include "ctf/schema.h"
 #include "jit/program.h"
@@ -35,14 +36,15 @@ class ClassTable {
   explicit ClassTable(const Options& options) : options_(options) {}
 
   // Programs for the functions of one more process; classes that are new are added. In kTrace mode every
-  // class carries the tid; unless counting, also the pid if children are followed or several processes
-  // traced. Beyond kMaxOwnClasses the functions of one request share a class that carries the ip.
+  // class carries the tid; unless counting, every class leads with the pid if children are followed, several
+  // processes traced, or the user asks for it. Beyond kMaxOwnClasses the functions of one request share a
+  // class that carries the ip.
   std::vector<jit::Program> add(std::span<const ProbedFunction> functions);
 
-  // classes()[i].id == i + 1
+  // classes()[i].id == i + abi::kFirstClass
   const std::vector<ctf::EventClass>& classes() const { return classes_; }
   // Of the function that made the class.
-  const std::string& module_of(uint16_t class_id) const { return modules_[class_id - 1U]; }
+  const std::string& module_of(uint16_t class_id) const { return modules_[class_id - abi::kFirstClass]; }
 
  private:
   using Key = std::tuple<std::string, std::string, uint64_t, size_t>;  // name, module, address, request

@@ -19,17 +19,22 @@ constexpr uint64_t kRoundsPerRefresh = 16;  // of thread names and discarded cou
 Consumer::Consumer(const ConsumerInput& input)
     : geometry_(input.geometry), region_(input.region), clock_(input.clock), limit_(input.limit) {
   record_sizes_.resize(geometry_.class_count);
+  record_sizes_[abi::kProcessClass] = sizeof(abi::ProcessRecord);
   layouts_.resize(geometry_.class_count);
   for (const ctf::EventClass& c : input.classes) {
-    record_sizes_[c.id] = c.record_size;
-    layouts_[c.id].fields_size = ctf::fields_size(c);
+    const uint32_t pid_size = c.leads_with_pid ? ctf::kPidSize : 0;
+    record_sizes_[c.id] = ctf::ring_record_size(c);
+    layouts_[c.id].leads_with_pid = c.leads_with_pid;
+    layouts_[c.id].fields_size = ctf::fields_size(c) - pid_size;
     for (const ctf::Field& f : c.fields)
-      if (f.type == ctf::FieldType::kText16) layouts_[c.id].name_offset = static_cast<int32_t>(f.offset);
+      if (f.type == ctf::FieldType::kText16)
+        layouts_[c.id].name_offset = static_cast<int32_t>(f.offset - pid_size);
     if (layouts_[c.id].name_offset >= 0 && !names_) names_.emplace(input.pid);
   }
   if (geometry_.ring_size() == 0) return;  // counting: nothing to drain
   for (uint32_t i = 0; i < geometry_.ring_count; ++i)
     rings_.emplace_back(geometry_, region_, i, record_sizes_, input.start_tsc);
+  ring_pids_.assign(geometry_.ring_count, input.vpid);
   shared_.emplace(geometry_, region_, record_sizes_, input.start_tsc);
 }
 
@@ -57,32 +62,56 @@ const uint8_t* Consumer::with_thread_name(const Layout& layout, const uint8_t* r
 
 // Runs for every event of the trace: inlined into the readers' loops.
 [[gnu::always_inline]] inline void Consumer::on_record(ctf::StreamWriter* out, uint64_t tsc,
-                                                       uint16_t class_id, const uint8_t* record,
+                                                       uint16_t class_id, int32_t pid, const uint8_t* record,
                                                        uint32_t size) {
   const Layout& layout = layouts_[class_id];
   const uint64_t time_ns = clock_.to_ns(tsc);
   if (layout.name_offset >= 0) [[unlikely]]
     record = with_thread_name(layout, record, size);
   if (out && !limit_.reached()) {
-    out->append(time_ns, class_id, record + abi::kHeaderSize, layout.fields_size);
+    if (layout.leads_with_pid) {
+      out->append_with_pid(time_ns, class_id, pid, record + abi::kHeaderSize, layout.fields_size);
+    } else {
+      out->append(time_ns, class_id, record + abi::kHeaderSize, layout.fields_size);
+    }
     ++events_;
     ++limit_.taken;
   }
-  if (live_) live_->add(time_ns, class_id, record, size);
+  if (live_) show(time_ns, class_id, pid, record, size);
+}
+
+// A live event has all fields where its class says.
+void Consumer::show(uint64_t time_ns, uint16_t class_id, int32_t pid, const uint8_t* record, uint32_t size) {
+  if (!layouts_[class_id].leads_with_pid) {
+    live_->add(time_ns, class_id, record, size);
+    return;
+  }
+  std::vector<uint8_t> whole(record, record + size);
+  const auto* bytes = reinterpret_cast<const uint8_t*>(&pid);
+  whole.insert(whole.begin() + abi::kHeaderSize, bytes, bytes + sizeof pid);
+  whole.resize((whole.size() + 7) / 8 * 8);
+  live_->add(time_ns, class_id, whole.data(), static_cast<uint32_t>(whole.size()));
 }
 
 uint64_t Consumer::drain_rings(bool last) {
   ring::DrainStats round;
   for (uint32_t i = 0; i < rings_.size(); ++i) {
     ctf::StreamWriter* out = writer(i);
+    int32_t& pid = ring_pids_[i];
     round += rings_[i].drain([&](uint64_t tsc, uint16_t id, const uint8_t* record, uint32_t size) {
-      on_record(out, tsc, id, record, size);
+      if (id != abi::kProcessClass) [[likely]] {
+        on_record(out, tsc, id, pid, record, size);
+      } else {
+        std::memcpy(&pid, record + offsetof(abi::ProcessRecord, pid), sizeof pid);
+      }
     });
   }
   if (shared_) {
     ctf::StreamWriter* out = writer(geometry_.ring_count);
     const auto sink = [&](uint64_t tsc, uint16_t id, const uint8_t* record, uint32_t size) {
-      on_record(out, tsc, id, record, size);
+      int32_t pid;
+      std::memcpy(&pid, record + shared_->pid_offset(), sizeof pid);
+      on_record(out, tsc, id, pid, record, size);
     };
     round += last ? shared_->finish(sink) : shared_->drain(sink);
   }

@@ -42,6 +42,7 @@ struct ConsumerInput {
   abi::Geometry geometry;
   uint8_t* region;  // blip's mapping of the data region
   pid_t pid;
+  int32_t vpid;        // as the process sees itself
   uint64_t start_tsc;  // older records cannot be honest
   const std::vector<ctf::EventClass>& classes;
   ctf::TscClock& clock;
@@ -73,12 +74,14 @@ class Consumer {
 
  private:
   struct Layout {
-    uint32_t fields_size = 0;
+    uint32_t fields_size = 0;  // without the pid
     int32_t name_offset = -1;  // of a thread's name to be filled in
+    bool leads_with_pid = false;
   };
 
-  void on_record(ctf::StreamWriter* out, uint64_t tsc, uint16_t class_id, const uint8_t* record,
+  void on_record(ctf::StreamWriter* out, uint64_t tsc, uint16_t class_id, int32_t pid, const uint8_t* record,
                  uint32_t size);
+  void show(uint64_t time_ns, uint16_t class_id, int32_t pid, const uint8_t* record, uint32_t size);
   const uint8_t* with_thread_name(const Layout& layout, const uint8_t* record, uint32_t size);
   void flush(bool all);
   void tell_discarded(uint64_t now_ns);
@@ -91,6 +94,7 @@ class Consumer {
   std::vector<Layout> layouts_;         // by class id
   ctf::TscClock& clock_;
   std::vector<ring::RingReader> rings_;
+  std::vector<int32_t> ring_pids_;  // whose records come now
   std::optional<ring::SharedRingReader> shared_;
   std::vector<ctf::StreamWriter> writers_;  // one per ring, then the shared ring's
   LiveMerge* live_ = nullptr;

@@ -86,7 +86,7 @@ abi::Geometry TracedProcess::geometry(uint32_t largest_record) const {
   if (options.mode == Mode::kCount) return g;
   g.subbuf_count = options.subbuf_count;
   g.subbuf_size = options.subbuf_size;
-  g.slot_size = std::max(kMinSlotSize, std::bit_ceil(largest_record + 8));
+  g.slot_size = std::max(kMinSlotSize, std::bit_ceil(largest_record + 16));
   g.slot_count = kSharedRingSize / g.slot_size;
   return g;
 }
@@ -116,6 +116,7 @@ Status TracedProcess::arm() {
   consumer_.emplace(ConsumerInput{.geometry = instrumentation_->geometry(),
                                   .region = instrumentation_->region(),
                                   .pid = process_.pid(),
+                                  .vpid = process_.ns_pid(),
                                   .start_tsc = start_tsc,
                                   .classes = context_.classes.classes(),
                                   .clock = context_.clock,

@@ -46,6 +46,10 @@ check_rseq() {
   for bug in PUBLISH_FIRST NO_ROOM_CHECK NOT_STRICT CONSUME_BEFORE_COPY NO_ABORT; do
     finds rseq_ring -DBUG_$bug
   done
+  holds process_record
+  for bug in PID_LAST PID_FIRST NO_CHECK; do
+    finds process_record -DBUG_$bug
+  done
 }
 
 check_shared() {

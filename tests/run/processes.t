@@ -65,6 +65,27 @@ check: summary.skipped == 0
 check: len({e.vpid for e in events()}) == 41
 check: all(e.vtid == e.vpid and e.procname == "forker" for e in events())
 
+case: children that run at once are told apart in the rings they share
+target: fork_race 8
+run: blip record -p $PID --function work --context reg:rdi -o t
+reads:
+exact:
+check: summary.skipped == 0 and len({e.vpid for e in events()}) == 9
+check: [e for e in events() if e.vpid != e.rdi] == []
+
+case: children that run at once, small buffers
+target: fork_race 8
+run: blip record -p $PID --function work --context reg:rdi --num-subbuf 2 --subbuf-size 4k -o t
+reads:
+exact:
+check: [e for e in events() if e.vpid != e.rdi] == []
+
+case: the pid is there without following too
+target: forker 4
+run: blip record -p $PID --function work --no-follow-fork --context pid -o t
+reads:
+check: {e.vpid for e in events()} == {PID}
+
 case: children of fork, counted
 target: forker 40
 run: blip count -p $PID --function work
