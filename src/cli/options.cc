@@ -253,8 +253,10 @@ Status Parser::apply(const OptionFact& fact, const std::string& value) {
     case OptionId::kMaxEvents:
       return assign(fact, parse_number(value, 1, kNoLimit), options.max_events);
     case OptionId::kNumSubbuf:
+      options.buffers_given = true;
       return assign(fact, parse_power_of_two(value, kLeastSubbufs, kMostSubbufs), options.subbuf_count);
     case OptionId::kSubbufSize:
+      options.buffers_given = true;
       return assign(fact, parse_power_of_two(value, kLeastSubbufSize, kMostSubbufSize), options.subbuf_size);
     case OptionId::kMaxProbes: {
       uint64_t limit = 0;

@@ -367,7 +367,7 @@ TEST_F(RseqRing, a_killed_process_leaves_whole_records_only) {
     if (child == 0)
       for (uint64_t i = 0;; ++i) hit(i);
     DrainStats stats;
-    for (int i = 0; i < 20; ++i) {
+    for (int i = 0; i < 20 || (stats.records == 0 && i < 50'000); ++i) {
       stats += drain_all();
       ::usleep(200);
     }

@@ -71,7 +71,7 @@ class SharedStress : public testing::TestWithParam<StressCase> {
                              .class_count = 3,
                              .subbuf_count = 2,
                              .subbuf_size = 4096,
-                             .slot_size = 32,
+                             .slot_size = 64,
                              .slot_count = GetParam().slots};
   TestRegion region_{geometry_};
   std::atomic<unsigned> running_{kThreads};

@@ -19,7 +19,7 @@ constexpr abi::Geometry kGeometry = {.ring_count = 2,
                                      .class_count = 3,
                                      .subbuf_count = 2,
                                      .subbuf_size = 4096,
-                                     .slot_size = 32,
+                                     .slot_size = 64,
                                      .slot_count = 4};
 constexpr uint32_t kSizes[] = {0, 16, 24};
 

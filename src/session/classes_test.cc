@@ -68,7 +68,7 @@ TEST(Classes, each_function_has_its_own_up_to_the_limit) {
   const auto table = make(one_request(Mode::kRecord, {}), kMaxOwnClasses);
   EXPECT_EQ(table.classes.size(), kMaxOwnClasses);
   EXPECT_EQ(table.classes[5].name, "f5");
-  EXPECT_EQ(table.classes[5].id, 6);
+  EXPECT_EQ(table.classes[5].id, 7);
 }
 
 TEST(Classes, beyond_the_limit_functions_share_one_that_tells_the_address) {
@@ -78,6 +78,30 @@ TEST(Classes, beyond_the_limit_functions_share_one_that_tells_the_address) {
   EXPECT_THAT(names(table.classes[0]), ElementsAre("ip"));
   EXPECT_EQ(table.programs[3].class_id, table.programs[4].class_id);
   EXPECT_EQ(table.programs[3].fields[0].value, 0x1003u);
+}
+
+TEST(Classes, the_pid_leads_but_is_not_in_the_ring) {
+  Options options = one_request(Mode::kRecord, {{ContextKind::kRegister, "rdi"}, {ContextKind::kTid, {}}});
+  options.follow_fork = true;
+  const auto table = make(options, 1);
+  EXPECT_THAT(names(table.classes[0]), ElementsAre("vpid", "vtid", "rdi"));
+  EXPECT_TRUE(table.classes[0].leads_with_pid && table.classes[0].fields[0].is_implicit);
+  EXPECT_EQ(table.programs[0].fields[0].offset, 8);
+  EXPECT_EQ(table.programs[0].fields[1].offset, 12);
+  EXPECT_EQ(table.programs[0].record_size, 24u);
+}
+
+TEST(Classes, processes_share_the_class_of_a_function) {
+  const Options options = one_request(Mode::kRecord, {});
+  ClassTable table(options);
+  const auto first = table.add(functions(3));
+  auto others = functions(4);
+  others[1].ip = 0x9000;
+  const auto second = table.add(others);
+  EXPECT_EQ(table.classes().size(), 4u);
+  EXPECT_EQ(first[1].class_id, second[1].class_id);
+  others[1].addr = FileAddr(77);  // another function of that name
+  EXPECT_EQ(table.add(others)[1].class_id, 6);
 }
 
 TEST(Classes, counting_needs_no_fields_and_one_class_per_function) {

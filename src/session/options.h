@@ -42,6 +42,7 @@ struct Options {
   std::optional<uint64_t> max_events;
   uint32_t subbuf_count = 4;
   uint32_t subbuf_size = 1 << 20;
+  bool buffers_given = false;  // by the user: else many processes get smaller ones
   uint32_t max_probes = 20000;
   bool verbose = false;
   std::string command_line;

@@ -28,6 +28,8 @@ std::atomic<bool> stop_requested = false;
 
 constexpr uint64_t kMaxRingSize = uint64_t{1} << 30;
 constexpr milliseconds kLookForProcesses{50};
+constexpr uint64_t kAllBuffers = uint64_t{1} << 30;  // of all processes, unless the user says otherwise
+constexpr uint32_t kLeastSubbuf = 64 << 10;
 
 double to_ms(std::chrono::nanoseconds t) { return std::chrono::duration<double, std::milli>(t).count(); }
 
@@ -63,6 +65,7 @@ struct Session::Impl {
   size_t add_by_name();
   bool is_known(pid_t pid) const;
   Status arm_planned();
+  void choose_buffers();
   Status open_output(const proc::Process& first);
   Status register_streams(TracedProcess& process);
 
@@ -104,6 +107,7 @@ Status Session::Impl::start(const std::function<void()>& waiting) {
   }
   if (planned.empty()) return Error(ErrorKind::kUnsupported, "commands cannot be started in this version");
   if (options.mode == Mode::kRecord) TRY_OK(open_output(planned.front()->process()));
+  choose_buffers();
   auto status = arm_planned();
   if (!status && dir) dir->abandon();
   armed.total_ms = since_process_start_ms();
@@ -160,6 +164,18 @@ Status Session::Impl::start_by_name(const std::function<void()>& waiting) {
     std::this_thread::sleep_for(kLookForProcesses);
   }
   return {};
+}
+
+// Many processes must not take all memory.
+void Session::Impl::choose_buffers() {
+  if (options.buffers_given) return;
+  const uint64_t rings = planned.size() * static_cast<uint64_t>(::sysconf(_SC_NPROCESSORS_ONLN));
+  while (context.subbuf_size > kLeastSubbuf &&
+         rings * options.subbuf_count * context.subbuf_size > kAllBuffers)
+    context.subbuf_size /= 2;
+  if (context.subbuf_size != options.subbuf_size)
+    armed.notes.push_back(fmt::format("{} processes: buffers of {} x {} KiB per CPU each", planned.size(),
+                                      options.subbuf_count, context.subbuf_size >> 10));
 }
 
 Status Session::Impl::open_output(const proc::Process& first) {

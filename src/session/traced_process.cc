@@ -17,7 +17,7 @@ namespace blip::session {
 
 namespace {
 
-constexpr uint32_t kSharedRingSize = 1 << 20;
+constexpr uint64_t kLeastSharedRing = 1 << 20;
 constexpr uint32_t kMinSlotSize = 64;
 constexpr int kChildRounds = 16;  // children may fork while they are being restored
 
@@ -85,9 +85,11 @@ abi::Geometry TracedProcess::geometry(uint32_t largest_record) const {
   abi::Geometry g{.class_count = static_cast<uint32_t>(context_.classes.classes().size()) + abi::kFirstClass};
   if (options.mode == Mode::kCount) return g;
   g.subbuf_count = options.subbuf_count;
-  g.subbuf_size = options.subbuf_size;
+  g.subbuf_size = context_.subbuf_size;
   g.slot_size = std::max(kMinSlotSize, std::bit_ceil(largest_record + 16));
-  g.slot_count = kSharedRingSize / g.slot_size;
+  // Programs without restartable sequences (musl, Go) have nothing else.
+  const uint64_t shared_ring = std::max(kLeastSharedRing, g.ring_size());
+  g.slot_count = static_cast<uint32_t>(std::bit_floor(shared_ring) / g.slot_size);
   return g;
 }
 

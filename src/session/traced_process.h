@@ -22,11 +22,12 @@ namespace blip::session {
 
 // What the processes of one trace share.
 struct TraceContext {
-  explicit TraceContext(const Options& o) : options(o), classes(o) {}
+  explicit TraceContext(const Options& o) : options(o), classes(o), subbuf_size(o.subbuf_size) {}
 
   const Options& options;
   ClassTable classes;
   ctf::TscClock clock;
+  uint32_t subbuf_size;  // of each process
   EventLimit limit;
 };
 
