@@ -5,7 +5,7 @@
 set -eu
 
 build="g++ cmake ninja-build pkg-config libzydis-dev libzycore-dev libasmjit-dev libdw-dev libelf-dev libfmt-dev
-       libexpected-dev libbabeltrace2-dev"
+       libexpected-dev libbabeltrace2-dev liblzma-dev libiberty-dev"
 test="libgtest-dev libgmock-dev python3 babeltrace2 babeltrace spin gdb strace sqlite3 perl gzip gcc-multilib
       clang-14 clang-format-14 libclang-rt-14-dev util-linux bpftrace musl-tools
       golang-go rustc busybox-static bubblewrap"
@@ -14,6 +14,8 @@ bench="libbenchmark-dev lttng-tools liblttng-ust-dev bpftrace linux-perf uftrace
 # The package; and the manual, completion and package as the tests see them.
 deb="dpkg-dev"
 test="$test dpkg-dev man-db mandoc zsh fish bash-completion lintian"
+# Symbols.
+test="$test xz-utils rustc"
 
 packages=""
 for group in "${@:-build}"; do

@@ -2,8 +2,8 @@
 #include "elf/demangle.h"
 
 #include <cxxabi.h>
+#include <libiberty/demangle.h>
 
-#include <array>
 #include <cstdlib>
 #include <memory>
 
@@ -29,55 +29,72 @@ bool is_rust_legacy(std::string_view mangled) {
   return hash.starts_with("17h") && hash.find_first_not_of("0123456789abcdef", 3) == kNone;
 }
 
-struct Escape {
-  std::string_view code;
-  std::string_view text;
-};
-constexpr std::array kRustEscapes = std::to_array<Escape>({
-    {"$SP$", "@"},  {"$BP$", "*"},  {"$RF$", "&"},  {"$LT$", "<"},  {"$GT$", ">"},
-    {"$LP$", "("},  {"$RP$", ")"},  {"$C$", ","},   {"$u20$", " "}, {"$u22$", "\""},
-    {"$u27$", "'"}, {"$u2b$", "+"}, {"$u3b$", ";"}, {"$u5b$", "["}, {"$u5d$", "]"},
-    {"$u7b$", "{"}, {"$u7d$", "}"}, {"$u7e$", "~"}, {"..", "::"},
-});
+using Text = std::unique_ptr<char, decltype(&std::free)>;
 
-// Identifiers that begin with an escape have a '_' put before it.
-std::string decode_rust_escapes(std::string_view text) {
-  std::string result;
-  while (!text.empty()) {
-    bool at_start = result.empty() || result.ends_with("::");
-    if (at_start && text.starts_with("_$")) text.remove_prefix(1);
-    bool decoded = false;
-    for (const Escape& escape : kRustEscapes) {
-      if (!text.starts_with(escape.code)) continue;
-      result += escape.text;
-      text.remove_prefix(escape.code.size());
-      decoded = true;
-      break;
-    }
-    if (decoded) continue;
-    result += text[0];
-    text.remove_prefix(1);
-  }
-  return result;
+Text demangle_rust(const char* mangled, bool with_hash) {
+  return {rust_demangle(mangled, with_hash ? DMGL_VERBOSE : 0), &std::free};
 }
 
-std::string demangle_rust(std::string demangled) {
-  demangled.resize(demangled.size() - (kHashSize - 2) - 2);  // "::h" and 16 digits
-  return decode_rust_escapes(demangled);
+Text demangle_cxx(const char* mangled) {
+  int status = 0;
+  return {abi::__cxa_demangle(mangled, nullptr, nullptr, &status), &std::free};
 }
 
 }  // namespace
 
-bool is_mangled(std::string_view name) { return name.starts_with("_Z") || name.starts_with("__Z"); }
+bool is_rust_v0(std::string_view name) {
+  return name.size() > 2 && name.starts_with("_R") &&
+         ((name[2] >= 'A' && name[2] <= 'Z') || (name[2] >= '0' && name[2] <= '9'));
+}
+
+bool is_mangled(std::string_view name) {
+  return name.starts_with("_Z") || name.starts_with("__Z") || is_rust_v0(name);
+}
 
 std::string demangle(std::string_view mangled) {
   if (!is_mangled(mangled) || mangled.size() > kLongestName) return std::string(mangled);
   std::string name(without_llvm_suffix(mangled));
-  int status = 0;
-  std::unique_ptr<char, decltype(&std::free)> text(
-      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
-  if (status != 0 || !text) return std::string(mangled);
-  return is_rust_legacy(name) ? demangle_rust(text.get()) : std::string(text.get());
+  Text text(nullptr, &std::free);
+  if (is_rust_v0(name) || is_rust_legacy(name)) text = demangle_rust(name.c_str(), false);
+  if (!text && !is_rust_v0(name)) text = demangle_cxx(name.c_str());
+  return text ? std::string(text.get()) : std::string(mangled);
+}
+
+std::optional<std::string> demangle_with_hash(std::string_view mangled) {
+  std::string name(without_llvm_suffix(mangled));
+  if (name.size() > kLongestName || !is_rust_legacy(name)) return std::nullopt;
+  Text text = demangle_rust(name.c_str(), true);
+  return text ? std::optional<std::string>(text.get()) : std::nullopt;
+}
+
+namespace {
+
+// Behind the bracket that closes the one at `open`; the "->" of a function type closes nothing.
+size_t bracket_end(std::string_view text, size_t open) {
+  int depth = 0;
+  for (size_t i = open; i < text.size(); ++i) {
+    if (text[i] == '<') ++depth;
+    if (text[i] == '>' && text[i - 1] != '-' && --depth == 0) return i + 1;
+  }
+  return text.size();
+}
+
+}  // namespace
+
+std::string without_rust_generics(std::string_view demangled) {
+  std::string_view rest = demangled;
+  std::string result;
+  if (rest.starts_with('<')) {
+    std::string_view self = rest.substr(0, bracket_end(rest, 0));
+    rest.remove_prefix(self.size());
+    bool is_inherent = self.find(" as ") == kNone && self.ends_with('>');
+    result = is_inherent ? without_rust_generics(self.substr(1, self.size() - 2)) : std::string(self);
+  }
+  for (size_t at; (at = rest.find("::<")) != kNone;) {
+    result += rest.substr(0, at);
+    rest.remove_prefix(bracket_end(rest, at + 2));
+  }
+  return result += rest;
 }
 
 }  // namespace blip::elf

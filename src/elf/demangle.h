@@ -1,17 +1,26 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
 namespace blip::elf {
 
-// Whether a symbol name is a mangled C++ or legacy Rust name that demangle() may change.
+// Whether a symbol name is a mangled C++ or Rust name that demangle() may change.
 bool is_mangled(std::string_view name);
+// Rust's second scheme, "_RNvCs1234_7mycrate3foo".
+bool is_rust_v0(std::string_view name);
 
-// "_ZN2ns1fEi" -> "ns::f(int)"; what is not mangled comes back unchanged. Rust's legacy names lose their hash
-// and escapes; Rust v0 names (_R...) stay as they are.
+// "_ZN2ns1fEi" -> "ns::f(int)", "_RNvC7mycrate3foo" -> "mycrate::foo"; what is not mangled comes back
+// unchanged. Rust's hashes are left out.
 std::string demangle(std::string_view mangled);
+// "mycrate::foo::h0123456789abcdef": only for Rust's legacy scheme, whose hash is part of the name.
+std::optional<std::string> demangle_with_hash(std::string_view mangled);
+
+// Rust's v0 names as the legacy scheme has them: "<shop::Cart>::put::<u8>" -> "shop::Cart::put". What a
+// trait implements keeps its brackets: "<u8 as Clone>::clone".
+std::string without_rust_generics(std::string_view demangled);
 
 // The name a user would type: "void ns::f<int>(int) const" -> "ns::f<int>". Return type, parameters,
 // qualifiers and ABI tags go;

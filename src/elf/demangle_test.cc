@@ -24,16 +24,51 @@ const Case kDemangled[] = {
     {"_ZN4main28_$u7b$$u7b$closure$u7d$$u7d$17h0123456789abcdefE", "main::{{closure}}"},
     {"_ZN42_$LT$$RF$T$u20$as$u20$core..fmt..Debug$GT$3fmt17h0123456789abcdefE",
      "<&T as core::fmt::Debug>::fmt"},
-    {"_RNvC6_123foo3bar", "_RNvC6_123foo3bar"},
+    {"_RNvC6_123foo3bar", "123foo::bar"},
+    {"_RNvCs1234_7mycrate3foo", "mycrate::foo"},
+    {"_RINvNtC3std3mem8align_ofjdE", "std::mem::align_of::<usize, f64>"},
+    {"_RNCNvC7mycrate4main0B3_", "mycrate::main::{closure#0}"},
+    {"_R", "_R"},
+    {"_Register", "_Register"},
+    {"_RNvgarbage", "_RNvgarbage"},
 };
 
 TEST(Demangle, names) {
   for (const Case& test : kDemangled) EXPECT_EQ(demangle(test.given), test.expected) << test.given;
 }
 
+TEST(Demangle, with_the_hash_of_rusts_legacy_names) {
+  EXPECT_EQ(demangle_with_hash("_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE"),
+            "core::fmt::Write::write_fmt::h0123456789abcdef");
+  EXPECT_EQ(demangle_with_hash("_ZN2ns1fEi"), std::nullopt);
+  EXPECT_EQ(demangle_with_hash("_RNvCs1234_7mycrate3foo"), std::nullopt);
+  EXPECT_EQ(demangle_with_hash("main"), std::nullopt);
+}
+
 TEST(Demangle, leaves_absurdly_long_names_alone) {
   std::string name = "_Z1f" + std::string(100000, 'i');
   EXPECT_EQ(demangle(name), name);
+}
+
+const Case kWithoutGenerics[] = {
+    {"shop::price", "shop::price"},
+    {"shop::largest::<u64>", "shop::largest"},
+    {"<shop::Cart>::put", "shop::Cart::put"},
+    {"<shop::Cart<u8>>::put::<fn(u8) -> u8>::inner", "shop::Cart<u8>::put::inner"},
+    {"<u8 as core::clone::Clone>::clone", "<u8 as core::clone::Clone>::clone"},
+    {"<alloc::vec::Vec<u8> as core::ops::Drop>::drop::<u8>",
+     "<alloc::vec::Vec<u8> as core::ops::Drop>::drop"},
+    {"shop::main::{closure#0}", "shop::main::{closure#0}"},
+    {"<", "<"},
+    {"<a", "<a"},
+    {"a::<", "a"},
+    {">", ">"},
+    {"", ""},
+};
+
+TEST(WithoutRustGenerics, leaves_the_path) {
+  for (const Case& test : kWithoutGenerics)
+    EXPECT_EQ(without_rust_generics(test.given), test.expected) << test.given;
 }
 
 const Case kShort[] = {

@@ -98,6 +98,13 @@ constexpr auto kWritten = std::to_array<std::string_view>({
     "template",
 });
 
+// What Rust's v0 scheme writes as one letter, or not at all.
+constexpr auto kRustWritten = std::to_array<std::string_view>({
+    "i8",  "i16",  "i32",   "i64",    "i128",   "isize",   "u8",     "u16",  "u32",
+    "u64", "u128", "usize", "f32",    "f64",    "str",     "dyn",    "mut",  "as",
+    "fn",  "for",  "shim",  "extern", "unsafe", "closure", "vtable", "impl", "C",
+});
+
 bool is_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
@@ -117,7 +124,8 @@ struct Piece {
     if (text.empty() || (text[0] >= '0' && text[0] <= '9')) return false;
     auto hides = [&](std::string_view word) { return could_be_in(word); };
     return std::none_of(kSubstituted.begin(), kSubstituted.end(), hides) &&
-           std::none_of(kWritten.begin(), kWritten.end(), hides);
+           std::none_of(kWritten.begin(), kWritten.end(), hides) &&
+           std::none_of(kRustWritten.begin(), kRustWritten.end(), hides);
   }
 };
 
@@ -188,10 +196,21 @@ bool FunctionMatcher::equal_or_glob(std::string_view text) const {
   return glob_ ? glob_match(name_, text) : name_ == text;
 }
 
+// Rust's v0 scheme may put a '_' between the length and the word.
 bool FunctionMatcher::could_match(std::string_view mangled) const {
   if (is_special(mangled)) return true;
-  return std::all_of(required_.begin(), required_.end(),
-                     [&](const std::string& word) { return mangled.find(word) != kNone; });
+  const bool lengths = !is_rust_v0(mangled);
+  return std::all_of(required_.begin(), required_.end(), [&](std::string_view word) {
+    if (!lengths) word.remove_prefix(std::min(word.find_first_not_of("0123456789"), word.size()));
+    return mangled.find(word) != kNone;
+  });
+}
+
+// With its hash only where the SPEC can have one: it costs another demangling.
+bool FunctionMatcher::matches_with_hash(std::string_view mangled) const {
+  if (name_.find("::h") == std::string::npos) return false;
+  auto name = demangle_with_hash(mangled);
+  return name && equal_or_glob(*name);
 }
 
 bool FunctionMatcher::matches(const Function& function) const {
@@ -199,7 +218,10 @@ bool FunctionMatcher::matches(const Function& function) const {
   if (equal_or_glob(function.name)) return true;
   if (!is_mangled(function.name) || !could_match(function.name)) return false;
   std::string demangled = demangle(function.name);
-  return equal_or_glob(demangled) || equal_or_glob(without_parameters(demangled));
+  if (is_rust_v0(function.name))
+    return equal_or_glob(demangled) || equal_or_glob(without_rust_generics(demangled));
+  return equal_or_glob(demangled) || equal_or_glob(without_parameters(demangled)) ||
+         matches_with_hash(function.name);
 }
 
 }  // namespace blip::elf

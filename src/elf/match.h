@@ -19,9 +19,9 @@ bool glob_match(std::string_view pattern, std::string_view text);
 // Whether the text has a glob character; "operator[]" and "f[abi:cxx11]" have none.
 bool is_glob(std::string_view text);
 
-// Tells whether a function's mangled name, demangled name, or demangled name without parameters is what the
-// SPEC names (or its glob matches). Globs leave out .cold parts. Cheap on large tables: a name is demangled
-// only if a word of the SPEC occurs in its mangled text.
+// Tells whether a function's mangled name, demangled name, demangled name without parameters, or a Rust name
+// with its hash is what the SPEC names (or its glob matches). Globs leave out .cold parts. Cheap on large
+// tables: a name is demangled only if a word of the SPEC occurs in its mangled text.
 class FunctionMatcher {
  public:
   explicit FunctionMatcher(const Spec& spec);
@@ -31,6 +31,7 @@ class FunctionMatcher {
  private:
   bool equal_or_glob(std::string_view text) const;
   bool could_match(std::string_view mangled) const;
+  bool matches_with_hash(std::string_view mangled) const;
 
   bool glob_;
   std::string name_;

@@ -65,6 +65,25 @@ TEST(GlobMatch, many_stars_do_not_explode) {
   EXPECT_TRUE(glob_match(pattern, text));
 }
 
+TEST(FunctionMatcher, rust_names) {
+  constexpr const char* kLegacy = "_ZN10rust_calls4shop4Cart3put17hf32ea2ad82abb82aE";
+  EXPECT_TRUE(matches("rust_calls::shop::Cart::put", kLegacy));
+  EXPECT_TRUE(matches("rust_calls::shop::Cart::put::hf32ea2ad82abb82a", kLegacy));
+  EXPECT_TRUE(matches("*::Cart::put::hf32*", kLegacy));
+  EXPECT_TRUE(matches("*::put", kLegacy));
+  EXPECT_FALSE(matches("rust_calls::shop::Cart::put::h0000000000000000", kLegacy));
+  constexpr const char* kMethod = "_RNvMNtCs34t5p5i6sZb_10rust_calls4shopNtB2_4Cart3put";
+  EXPECT_TRUE(matches("<rust_calls::shop::Cart>::put", kMethod));
+  EXPECT_TRUE(matches("rust_calls::shop::Cart::put", kMethod));
+  EXPECT_TRUE(matches("rust_calls::*put", kMethod));
+  EXPECT_FALSE(matches("rust_calls::shop::Cart::get", kMethod));
+  constexpr const char* kGeneric = "_RINvNtCs34t5p5i6sZb_10rust_calls4shop7largestyEB4_";
+  EXPECT_TRUE(matches("rust_calls::shop::largest::<u64>", kGeneric));
+  EXPECT_TRUE(matches("rust_calls::shop::largest", kGeneric));
+  EXPECT_TRUE(matches("*largest*u64*", kGeneric));
+  EXPECT_TRUE(matches("_underscore::_f", "_RNvC11__underscore2__f")) << demangle("_RNvC11__underscore2__f");
+}
+
 TEST(FunctionMatcher, exact_names) {
   EXPECT_TRUE(matches("main", "main"));
   EXPECT_FALSE(matches("main", "main2"));
