@@ -7,7 +7,6 @@
 
 #include <algorithm>
 
-#include "base/fd.h"
 #include "elf/bytes.h"
 
 namespace blip::elf {
@@ -64,6 +63,10 @@ Result<ElfFile> ElfFile::open(const std::string& path) {
   // O_NONBLOCK: opening a FIFO must not wait for its other end.
   Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!fd) return Error::from_errno(errno, path);
+  return from_fd(fd, path);
+}
+
+Result<ElfFile> ElfFile::from_fd(const Fd& fd, const std::string& path) {
   struct stat info;
   if (::fstat(fd.get(), &info) != 0) return Error::from_errno(errno, path);
   if (!S_ISREG(info.st_mode)) return invalid("not a regular file").with_context(path);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/addr.h"
+#include "base/fd.h"
 #include "base/mapping.h"
 #include "base/result.h"
 
@@ -53,6 +54,8 @@ class ElfFile {
   // Regular files only. kUnsupported: 32-bit, another machine; kInvalid: not an ELF program or library, or
   // malformed.
   static Result<ElfFile> open(const std::string& path);
+  // The same for what is open already; `path` is only its name.
+  static Result<ElfFile> from_fd(const Fd& fd, const std::string& path);
   // The same for an image in memory (the vDSO, tests); `path` is only its name.
   static Result<ElfFile> from_bytes(std::string path, std::vector<uint8_t> image);
 
@@ -93,6 +96,8 @@ class ElfFile {
 
   // Lower-case hex, or empty.
   std::string build_id() const;
+  // Where a process that has the file loaded holds the id's bytes; nothing if it is not loaded.
+  std::optional<FileRange> build_id_range() const;
   bool is_go() const;
 
  private:

@@ -3,8 +3,11 @@
 
 #include <elf.h>
 
+#include <vector>
+
 #include "elf/bytes.h"
 #include "elf/dynamic.h"
+#include "elf/symbols.h"
 
 namespace blip::elf {
 namespace {
@@ -39,11 +42,46 @@ std::optional<FileAddr> stored_value(const Elf64_Rela& relocation, Bytes symbols
   }
 }
 
-void visit_rela(Bytes table, Bytes symbols, const Visit& visit) {
-  for (uint64_t at = 0; at + sizeof(Elf64_Rela) <= table.size(); at += sizeof(Elf64_Rela)) {
-    auto relocation = *load<Elf64_Rela>(table, at);
-    if (auto value = stored_value(relocation, symbols)) visit({FileAddr(relocation.r_offset), *value});
-  }
+// A table of relocations, with the symbols and names they refer to.
+struct RelaTable {
+  Bytes entries;
+  Bytes symbols;
+  Bytes names;
+};
+
+template <typename VisitEntry>
+void for_each_rela(const RelaTable& table, VisitEntry visit) {
+  for (uint64_t at = 0; at + sizeof(Elf64_Rela) <= table.entries.size(); at += sizeof(Elf64_Rela))
+    visit(*load<Elf64_Rela>(table.entries, at));
+}
+
+void visit_rela(const RelaTable& table, const Visit& visit) {
+  for_each_rela(table, [&](const Elf64_Rela& relocation) {
+    if (auto value = stored_value(relocation, table.symbols)) visit({FileAddr(relocation.r_offset), *value});
+  });
+}
+
+std::string_view symbol_name(const RelaTable& table, uint64_t index) {
+  if (index == 0 || index > table.symbols.size() / sizeof(Elf64_Sym)) return {};
+  auto symbol = load<Elf64_Sym>(table.symbols, index * sizeof(Elf64_Sym));
+  return symbol ? without_version(c_string(table.names, symbol->st_name)) : std::string_view();
+}
+
+void visit_slots(const RelaTable& table, const std::function<void(const FunctionSlot&)>& visit) {
+  for_each_rela(table, [&](const Elf64_Rela& relocation) {
+    FileAddr place(relocation.r_offset);
+    switch (ELF64_R_TYPE(relocation.r_info)) {
+      case R_X86_64_IRELATIVE:
+        return visit({place, {}, FileAddr(static_cast<uint64_t>(relocation.r_addend))});
+      case R_X86_64_64:
+        if (relocation.r_addend != 0) return;
+        [[fallthrough]];
+      case R_X86_64_GLOB_DAT:
+      case R_X86_64_JUMP_SLOT:
+        if (auto name = symbol_name(table, ELF64_R_SYM(relocation.r_info)); !name.empty())
+          visit({place, name, FileAddr(0)});
+    }
+  });
 }
 
 void visit_place(const ElfFile& file, FileAddr place, const Visit& visit) {
@@ -67,32 +105,48 @@ void visit_relr(const ElfFile& file, Bytes table, const Visit& visit) {
   }
 }
 
-void visit_dynamic(const ElfFile& file, const Visit& visit) {
-  auto table = [&](int64_t address_tag, int64_t size_tag) -> Bytes {
-    auto address = dynamic_value(file, address_tag), size = dynamic_value(file, size_tag);
-    return address && size ? clamped(file.bytes_from(FileAddr(*address)), 0, *size) : Bytes{};
-  };
+Bytes dynamic_table(const ElfFile& file, int64_t address_tag, int64_t size_tag) {
+  auto address = dynamic_value(file, address_tag), size = dynamic_value(file, size_tag);
+  return address && size ? clamped(file.bytes_from(FileAddr(*address)), 0, *size) : Bytes{};
+}
+
+std::vector<RelaTable> dynamic_tables(const ElfFile& file) {
   auto symtab = dynamic_value(file, DT_SYMTAB);
   Bytes symbols = symtab ? file.bytes_from(FileAddr(*symtab)) : Bytes{};
-  visit_rela(table(DT_RELA, DT_RELASZ), symbols, visit);
-  visit_rela(table(DT_JMPREL, DT_PLTRELSZ), symbols, visit);
-  visit_relr(file, table(kDtRelr, kDtRelrsz), visit);
+  Bytes names = dynamic_table(file, DT_STRTAB, DT_STRSZ);
+  return {{dynamic_table(file, DT_RELA, DT_RELASZ), symbols, names},
+          {dynamic_table(file, DT_JMPREL, DT_PLTRELSZ), symbols, names}};
+}
+
+std::vector<RelaTable> rela_tables(const ElfFile& file) {
+  auto sections = file.sections();
+  if (sections.empty()) return dynamic_tables(file);
+  auto linked = [&](const Section& section) {
+    return section.link < sections.size() ? &sections[section.link] : nullptr;
+  };
+  std::vector<RelaTable> tables;
+  for (const Section& section : sections) {
+    if (!(section.flags & SHF_ALLOC) || section.type != SHT_RELA) continue;
+    const Section* symbols = linked(section);
+    const Section* names = symbols ? linked(*symbols) : nullptr;
+    tables.push_back({file.section_bytes(section), symbols ? file.section_bytes(*symbols) : Bytes{},
+                      names ? file.section_bytes(*names) : Bytes{}});
+  }
+  return tables;
 }
 
 }  // namespace
 
 void for_each_stored_pointer(const ElfFile& file, const Visit& visit) {
-  if (file.sections().empty()) return visit_dynamic(file, visit);
-  auto sections = file.sections();
-  for (const Section& section : sections) {
-    if (!(section.flags & SHF_ALLOC)) continue;
-    if (section.type == SHT_RELA) {
-      Bytes symbols = section.link < sections.size() ? file.section_bytes(sections[section.link]) : Bytes{};
-      visit_rela(file.section_bytes(section), symbols, visit);
-    } else if (section.type == kShtRelr) {
+  for (const RelaTable& table : rela_tables(file)) visit_rela(table, visit);
+  if (file.sections().empty()) visit_relr(file, dynamic_table(file, kDtRelr, kDtRelrsz), visit);
+  for (const Section& section : file.sections())
+    if ((section.flags & SHF_ALLOC) && section.type == kShtRelr)
       visit_relr(file, file.section_bytes(section), visit);
-    }
-  }
+}
+
+void for_each_function_slot(const ElfFile& file, const std::function<void(const FunctionSlot&)>& visit) {
+  for (const RelaTable& table : rela_tables(file)) visit_slots(table, visit);
 }
 
 }  // namespace blip::elf

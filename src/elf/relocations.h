@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <string_view>
 
 #include "base/addr.h"
 #include "elf/elf_file.h"
@@ -17,5 +18,16 @@ struct StoredPointer {
 // Every pointer into the file itself that relocations store: RELATIVE, IRELATIVE (its resolver), and by
 // symbols the file defines; from .rela.* and .relr.dyn, or, without section headers, from PT_DYNAMIC.
 void for_each_stored_pointer(const ElfFile& file, const std::function<void(StoredPointer)>& visit);
+
+// A place the loader fills with the address of a function.
+struct FunctionSlot {
+  FileAddr place;
+  std::string_view symbol;  // the name it is bound by, without version; empty: by calling `resolver`
+  FileAddr resolver;
+};
+
+// Every such place: JUMP_SLOT, GLOB_DAT and 64 by symbol (which may be data: the relocation does not tell),
+// IRELATIVE by resolver.
+void for_each_function_slot(const ElfFile& file, const std::function<void(const FunctionSlot&)>& visit);
 
 }  // namespace blip::elf

@@ -34,6 +34,18 @@ bool is_cold_part(std::string_view name) {
   return stem.size() == name.size() ? name.ends_with(".cold") : stem.ends_with(".cold.");
 }
 
+// mold writes symbols of type function into its PLT.
+std::vector<FileRange> plt_ranges(const ElfFile& file) {
+  std::vector<FileRange> ranges;
+  for (const Section& section : file.sections())
+    if (section.name.starts_with(".plt") || section.name == ".iplt") ranges.push_back(section.range);
+  return ranges;
+}
+
+bool in_any(const std::vector<FileRange>& ranges, FileAddr address) {
+  return std::any_of(ranges.begin(), ranges.end(), [&](const FileRange& r) { return r.contains(address); });
+}
+
 template <typename Visit>
 void for_each_symbol(std::span<const uint8_t> symbols, Visit visit) {
   for (uint64_t at = 0; at + sizeof(Elf64_Sym) <= symbols.size(); at += sizeof(Elf64_Sym))
@@ -74,16 +86,22 @@ std::string_view without_version(std::string_view name) {
   return is_version ? name.substr(0, at) : name;
 }
 
-Result<SymbolTable> SymbolTable::load(const ElfFile& file) {
-  SymbolTable result;
+Status SymbolTable::find_tables(const ElfFile& file) {
+  int left = 2;  // .symtab and .dynsym; more could make a small file cost as much as a huge one
   for (const Section& section : file.sections()) {
     if (section.type != SHT_SYMTAB && section.type != SHT_DYNSYM) continue;
     if (section.link >= file.sections().size() || section.entsize != sizeof(Elf64_Sym))
       return Error(ErrorKind::kInvalid, file.path() + ": malformed symbol table");
-    Table table{file.section_bytes(section), file.section_bytes(file.sections()[section.link])};
-    result.tables_.push_back(table);
-    if (result.tables_.size() == 2) break;
+    tables_.push_back({file.section_bytes(section), file.section_bytes(file.sections()[section.link])});
+    if (--left == 0) break;
   }
+  return {};
+}
+
+Result<SymbolTable> SymbolTable::load(const ElfFile& file, std::span<const ElfFile> debug_files) {
+  SymbolTable result;
+  TRY_OK(result.find_tables(file));
+  for (const ElfFile& debug_file : debug_files) (void)result.find_tables(debug_file);
   for (const Table& table : result.tables_) result.collect(file, table);
   if (file.is_go() && !file.find_section(".symtab")) {
     const std::vector<Function> own = go_functions(file);
@@ -96,18 +114,29 @@ Result<SymbolTable> SymbolTable::load(const ElfFile& file) {
 }
 
 void SymbolTable::collect(const ElfFile& file, const Table& table) {
+  const std::vector<FileRange> plt = plt_ranges(file);
   const Segment* segment = nullptr;  // where the last symbol was: mostly the next one's too
   for_each_symbol(table.symbols, [&](const Elf64_Sym& symbol) {
     FileAddr address(symbol.st_value);
     if (!is_function(symbol)) return;
     if (!segment || !segment->range.contains(address)) segment = file.segment_at(address);
-    if (!segment || !segment->exec) return;
+    if (!segment || !segment->exec || in_any(plt, address)) return;
     std::string_view name = without_version(c_string(table.names, symbol.st_name));
     if (name.empty()) return;
     uint64_t size = std::min(symbol.st_size, segment->range.end - address);
-    functions_.push_back({name, address, size, ELF64_ST_TYPE(symbol.st_info) == STT_GNU_IFUNC,
-                          ELF64_ST_BIND(symbol.st_info) == STB_WEAK, is_cold_part(name), false});
+    functions_.push_back({.name = name,
+                          .addr = address,
+                          .size = size,
+                          .is_ifunc = ELF64_ST_TYPE(symbol.st_info) == STT_GNU_IFUNC,
+                          .is_weak = ELF64_ST_BIND(symbol.st_info) == STB_WEAK,
+                          .is_cold = is_cold_part(name)});
   });
+}
+
+void SymbolTable::add(std::span<const Function> more) {
+  functions_.insert(functions_.end(), more.begin(), more.end());
+  sort_and_merge();
+  order_by_size();
 }
 
 void SymbolTable::sort_and_merge() {
@@ -156,6 +185,7 @@ void SymbolTable::guess_sizes(const ElfFile& file) {
 
 void SymbolTable::order_by_size() {
   FileAddr reach;
+  reach_.clear();
   reach_.reserve(functions_.size());
   for (Iterator begin = functions_.begin(), end; begin != functions_.end(); begin = end) {
     end = std::find_if(begin, functions_.end(), [&](const Function& f) { return f.addr != begin->addr; });
