@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 // How many function entries of a file the ladder's steps (a) to (c) can patch: blip_coverage FILE... prints
-// one JSON object per file, with -v also the reasons of refusal.
+// one JSON object per file, with -v also the reasons of refusal. Functions of stripped files are counted by
+// their unwind tables.
 #include <fmt/core.h>
 
 #include <chrono>
 #include <cstring>
 #include <map>
-#include <set>
 #include <string>
 
+#include "probe/functions.h"
 #include "probe/plan.h"
 
 namespace {
@@ -16,21 +17,22 @@ namespace {
 using namespace blip;
 
 int report(const char* path, bool verbose) {
-  auto file = elf::ElfFile::open(path);
-  if (!file) {
-    fmt::print(stderr, "blip_coverage: {}: {}\n", path, file.error().message());
+  auto module = probe::Module::of_file(path);
+  auto all = module ? probe::all_functions(*module) : Result<std::vector<elf::Function>>(module.error());
+  if (!all) {
+    fmt::print(stderr, "blip_coverage: {}: {}\n", path, all.error().message());
     return 1;
   }
-  const probe::Module module(*std::move(file), path, 0, true);
-  auto symbols = module.symbols();
-  if (!symbols) return 1;
   std::vector<elf::Function> functions;
-  std::set<FileAddr> seen;
-  for (const elf::Function& f : (*symbols)->functions())
-    if (!f.is_ifunc && !f.is_cold && seen.insert(f.addr).second) functions.push_back(f);
+  size_t nameless = 0;
+  for (const elf::Function& f : *all) {
+    if (f.is_ifunc || f.is_cold) continue;
+    functions.push_back(f);
+    nameless += f.is_nameless;
+  }
 
   const auto begin = std::chrono::steady_clock::now();
-  const auto sites = probe::plan_entries(module, functions);
+  const auto sites = probe::plan_entries(*module, functions);
   const double ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
   size_t steps[3] = {};
@@ -45,9 +47,10 @@ int report(const char* path, bool verbose) {
   }
   const size_t armed = steps[0] + steps[1] + steps[2];
   fmt::print(
-      "{{\"file\":\"{}\",\"functions\":{},\"armed\":{},\"nop\":{},\"single\":{},\"window\":{},\"plan_ms\":{:."
-      "1f}}}\n",
-      path, sites.size(), armed, steps[0], steps[1], steps[2], ms);
+      "{{\"file\":\"{}\",\"functions\":{},\"nameless\":{},\"armed\":{},\"nop\":{},\"single\":{},\"window\":{}"
+      ","
+      "\"plan_ms\":{:.1f}}}\n",
+      path, sites.size(), nameless, armed, steps[0], steps[1], steps[2], ms);
   if (verbose)
     for (const auto& [reason, n] : reasons) fmt::print(stderr, "{:6} {}\n", n, reason);
   return 0;

@@ -108,8 +108,7 @@ std::vector<uint8_t> text_of(const proc::Memory& memory, const Module& module) {
 
 struct Traced {
   explicit Traced(pid_t pid) : process(*proc::Process::open(pid)), memory(*proc::Memory::open(pid)) {
-    std::vector<std::string> notes;
-    modules = *load_modules(process, *proc::read_maps(pid), notes);
+    modules = std::move(load_modules(process, memory, *proc::read_maps(pid))->modules);
   }
 
   Result<std::unique_ptr<Instrumentation>> arm(const std::string& spec) {

@@ -20,12 +20,12 @@ using proc::Command;
 std::string target(const std::string& name) { return std::string(BLIP_TEST_TARGET_DIR) + "/" + name; }
 
 std::vector<Module> modules_of(pid_t pid) {
-  std::vector<std::string> notes;
   const auto process = proc::Process::open(pid);
+  const auto memory = proc::Memory::open(pid);
   const auto maps = proc::read_maps(pid);
-  auto modules = load_modules(*process, *maps, notes);
-  EXPECT_TRUE(modules) << modules.error().message();
-  return *std::move(modules);
+  auto loaded = load_modules(*process, *memory, *maps);
+  EXPECT_TRUE(loaded) << loaded.error().message();
+  return std::move(loaded->modules);
 }
 
 bool has_module(const std::vector<Module>& modules, const std::string& name) {

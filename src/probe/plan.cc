@@ -44,7 +44,9 @@ class Planner {
     SitePlan site;
     if (f.is_ifunc) {
       site.refusal =
-          "an IFUNC: the function that runs is chosen when the program starts, probe that one by its name";
+          "an IFUNC: what it stands for is chosen in the process, and not known here (nothing has bound it "
+          "yet, "
+          "or it is the vDSO's)";
       return site;
     }
     if (f.is_cold) {
@@ -73,6 +75,7 @@ class Planner {
       return site;
     }
     site.window = *window;
+    if (f.is_nameless) site.window.flags_live = site.window.self_branch = true;  // it may be a cold part
     const auto bytes = file_.bytes({module_.to_file(window->start), module_.to_file(window->end())});
     site.bytes.assign(bytes.begin(), bytes.end());
     const auto lead =
@@ -144,7 +147,7 @@ class Planner {
     }
     if (windows.empty()) return;
     x86::InteriorSet interior(windows);
-    const std::vector<FileRange> frames = elf::frame_ranges(file_);
+    const auto frames = module_.frames();
     find_starts(interior, frames);
     find_branches(interior, frames);
     for (size_t i = 0; i < owners.size(); ++i)
@@ -157,7 +160,7 @@ class Planner {
   }
 
   // What may begin inside a window without a direct branch to it.
-  void find_starts(x86::InteriorSet& interior, const std::vector<FileRange>& frames) const {
+  void find_starts(x86::InteriorSet& interior, std::span<const FileRange> frames) const {
     for (const elf::Function& f : symbols_.functions()) interior.hit(module_.to_target(f.addr), "a symbol");
     for (const FileRange& r : frames) interior.hit(module_.to_target(r.begin), "a function");
     hit_all(interior, elf::landing_pads(file_), "an exception landing pad");
@@ -167,7 +170,7 @@ class Planner {
       interior.hit(module_.to_target(s.abort), "a restartable sequence's abort");
   }
 
-  void find_branches(x86::InteriorSet& interior, const std::vector<FileRange>& frames) const {
+  void find_branches(x86::InteriorSet& interior, std::span<const FileRange> frames) const {
     std::vector<TargetAddr> starts;
     starts.reserve(symbols_.functions().size());
     for (const elf::Function& f : symbols_.functions()) starts.push_back(module_.to_target(f.addr));

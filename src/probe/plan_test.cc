@@ -4,9 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "elf/match.h"
-#include "probe/resolve.h"
-
 // Functions of this program with known entries.
 asm(R"(
     .text
@@ -166,16 +163,6 @@ TEST(Plan, most_entries_of_libc_can_be_patched) {
   size_t armed = 0;
   for (const SitePlan& site : plan_entries(libc, functions)) armed += !site.refused();
   EXPECT_GE(armed * 100, functions.size() * 97);
-}
-
-TEST(Resolve, suggests_the_nearest_names) {
-  std::vector<Module> modules;
-  auto file = elf::ElfFile::open("/proc/self/exe");
-  modules.emplace_back(*std::move(file), "/self", 0, true);
-  const std::vector<elf::Spec> specs{*elf::parse_spec("plan_windw")};
-  auto found = resolve_functions(specs, modules);
-  ASSERT_FALSE(found);
-  EXPECT_THAT(found.error().message(), testing::HasSubstr("plan_window"));
 }
 
 }  // namespace

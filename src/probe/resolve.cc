@@ -7,31 +7,18 @@
 #include <set>
 #include <unordered_map>
 
-#include "elf/demangle.h"
-#include "elf/landing_pads.h"
 #include "elf/match.h"
+#include "probe/functions.h"
+#include "probe/ifunc.h"
 
 namespace blip::probe {
 
 namespace {
 
-std::string event_name(const elf::Function& function) {
-  return elf::without_parameters(elf::demangle(function.name));
-}
-
-// A better name for the same address: the one the user spelled, else the public one (printf, not _IO_printf).
-bool better_name(const elf::Spec& spec, const elf::Function& a, const elf::Function& b) {
-  const bool a_spelled = a.name == spec.name, b_spelled = b.name == spec.name;
-  if (a_spelled != b_spelled) return a_spelled;
-  const bool a_internal = a.name.starts_with('_'), b_internal = b.name.starts_with('_');
-  if (a_internal != b_internal) return b_internal;
-  return a.name.size() < b.name.size();
-}
-
 class Resolver {
  public:
-  Resolver(std::span<const elf::Spec> specs, std::span<const Module> modules)
-      : specs_(specs), modules_(modules) {}
+  Resolver(std::span<const elf::Spec> specs, std::span<const Module> modules, const ResolveContext& context)
+      : specs_(specs), modules_(modules), context_(context) {}
 
   Result<std::vector<FunctionTarget>> run() {
     for (size_t i = 0; i < specs_.size(); ++i) TRY_OK(resolve(i));
@@ -54,9 +41,8 @@ class Resolver {
       if (!spec.module && modules_[m].is_executable() && (matched || spec.kind == elf::SpecKind::kGlob))
         break;
     }
-    if (!module_found)
-      return Error(ErrorKind::kNotFound, fmt::format("{}: no module '{}' is loaded; there are {}", spec.text,
-                                                     *spec.module, module_list()));
+    if (!module_found) return no_module(spec);
+    TRY_OK(resolve_ifuncs(request));
     if (!matched) return no_match(spec);
     return {};
   }
@@ -67,24 +53,14 @@ class Resolver {
     const TargetAddr addr(specs_[request].offset);
     for (size_t m = 0; m < modules_.size(); ++m) {
       if (!modules_[m].extent().contains(addr)) continue;
-      TRY(const std::optional<elf::Function> function, function_at(modules_[m], modules_[m].to_file(addr)));
+      TRY(const auto function, function_starting_at(modules_[m], modules_[m].to_file(addr)));
       if (!function) break;
-      if (!by_address_.try_emplace(addr, found_.size()).second) return {};
       const std::string name =
-          function->name.empty() ? fmt::format("{:#x}", addr.value) : event_name(*function);
-      found_.push_back({.module = m, .request = request, .function = *function, .name = name});
+          function->is_nameless ? fmt::format("{:#x}", addr.value) : display_name(modules_[m], *function);
+      add(request, m, *function, name);
       return {};
     }
     return Error(ErrorKind::kNotFound, fmt::format("no function begins at {:#x}", addr.value));
-  }
-
-  static Result<std::optional<elf::Function>> function_at(const Module& module, FileAddr addr) {
-    TRY(const elf::SymbolTable* symbols, module.symbols());
-    for (const elf::Function& f : symbols->functions())
-      if (f.addr == addr) return std::optional(f);
-    for (const FileRange& r : elf::frame_ranges(module.file()))
-      if (r.begin == addr) return std::optional(elf::Function{.addr = addr, .size = r.size()});
-    return std::optional<elf::Function>();
   }
 
   Result<bool> match_module(size_t request, size_t m, const elf::FunctionMatcher& matcher) {
@@ -93,17 +69,57 @@ class Resolver {
     for (const elf::Function& f : symbols->functions()) {
       if (!matcher.matches(f)) continue;
       matched = true;
-      const TargetAddr addr = modules_[m].to_target(f.addr);
-      auto [at, is_new] = by_address_.try_emplace(addr, found_.size());
-      if (is_new) {
-        found_.push_back({.module = m, .request = request, .function = f, .name = event_name(f)});
-      } else if (FunctionTarget& known = found_[at->second];
-                 known.request == request && better_name(specs_[request], f, known.function)) {
-        known.function = f;
-        known.name = event_name(f);
-      }
+      if (f.is_ifunc && context_.memory)
+        ifuncs_.push_back({.module = m, .function = f});
+      else
+        add(request, m, f, display_name(modules_[m], f));
     }
     return matched;
+  }
+
+  // Those match_module() has put aside, under their own names.
+  Status resolve_ifuncs(size_t request) {
+    if (ifuncs_.empty()) return {};
+    const auto implementations = find_implementations(ifuncs_, modules_, *context_.memory);
+    for (size_t i = 0; i < ifuncs_.size(); ++i) {
+      const auto& [m, ifunc] = ifuncs_[i];
+      const std::string name = display_name(modules_[m], ifunc);
+      bool known = false;
+      for (FileAddr address : implementations[i]) {
+        TRY(auto chosen, function_starting_at(modules_[m], address));
+        if (!chosen) continue;
+        known = true;
+        chosen->name = ifunc.name;
+        chosen->is_nameless = false;  // it is called, so it is no part of another
+        add(request, m, *chosen, name);
+      }
+      if (!known) add(request, m, ifunc, name);
+    }
+    ifuncs_.clear();
+    return {};
+  }
+
+  void add(size_t request, size_t module, const elf::Function& function, const std::string& name) {
+    const auto [at, is_new] =
+        by_address_.try_emplace(modules_[module].to_target(function.addr), found_.size());
+    if (is_new) {
+      found_.push_back({.module = module, .request = request, .function = function, .name = name});
+      return;
+    }
+    FunctionTarget& known = found_[at->second];
+    const std::string& written = specs_[request].name;  // mangled or not
+    if (known.request != request || known.function.name == written) return;
+    if (function.name != written && !preferred_name(name, known.name, written)) return;
+    known.function = function;
+    known.name = name;
+  }
+
+  Error no_module(const elf::Spec& spec) const {
+    for (const UnreadableModule& m : context_.unreadable)
+      if (elf::module_matches(*spec.module, m.path.substr(m.path.rfind('/') + 1)))
+        return Error(ErrorKind::kNotFound, fmt::format("{}: {}", spec.text, m.text()));
+    return Error(ErrorKind::kNotFound, fmt::format("{}: no module '{}' is loaded; there are {}", spec.text,
+                                                   *spec.module, module_list()));
   }
 
   std::string module_list() const {
@@ -130,6 +146,7 @@ class Resolver {
     } else {
       hint = "; blip list shows what can be probed";
     }
+    for (const UnreadableModule& m : context_.unreadable) hint += "; not looked at: " + m.text();
     if (spec.kind == elf::SpecKind::kGlob && !spec.module)
       hint += fmt::format("; a pattern looks at the executable only, '*:{}' at libraries too", spec.name);
     return Error(ErrorKind::kNotFound, fmt::format("no function matches '{}'{}", spec.text, hint));
@@ -137,6 +154,8 @@ class Resolver {
 
   std::span<const elf::Spec> specs_;
   std::span<const Module> modules_;
+  const ResolveContext& context_;
+  std::vector<Ifunc> ifuncs_;
   std::vector<FunctionTarget> found_;
   std::unordered_map<TargetAddr, size_t> by_address_;
 };
@@ -144,8 +163,9 @@ class Resolver {
 }  // namespace
 
 Result<std::vector<FunctionTarget>> resolve_functions(std::span<const elf::Spec> specs,
-                                                      std::span<const Module> modules) {
-  return Resolver(specs, modules).run();
+                                                      std::span<const Module> modules,
+                                                      const ResolveContext& context) {
+  return Resolver(specs, modules, context).run();
 }
 
 }  // namespace blip::probe

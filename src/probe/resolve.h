@@ -19,9 +19,18 @@ struct FunctionTarget {
   std::string name;  // the event's: demangled, without parameters
 };
 
+// What resolving may look at beside the files.
+struct ResolveContext {
+  const proc::Memory* memory = nullptr;          // of the target; null: there is none, IFUNCs stay unresolved
+  std::span<const UnreadableModule> unreadable;  // named when a SPEC means one of them
+};
+
 // All functions that match, in the order of the specs and then of addresses; one per address, the first spec
-// that matches wins. A spec that matches nothing is an error that suggests the nearest names.
+// that matches wins; of several names the one preferred_name() likes best. For an IFUNC the functions that
+// were chosen for it, under its name; if they are not known, the IFUNC itself, which plan_entries() refuses.
+// A spec that matches nothing is an error that suggests the nearest names.
 Result<std::vector<FunctionTarget>> resolve_functions(std::span<const elf::Spec> specs,
-                                                      std::span<const Module> modules);
+                                                      std::span<const Module> modules,
+                                                      const ResolveContext& context = {});
 
 }  // namespace blip::probe

@@ -9,13 +9,13 @@
 #include <tuple>
 
 #include "base/parallel.h"
+#include "probe/functions.h"
 #include "probe/plan.h"
 #include "probe/resolve.h"
 #include "proc/maps.h"
 #include "proc/memory.h"
 #include "proc/private_pages.h"
 #include "proc/process.h"
-#include "session/all_functions.h"
 #include "session/listing_details.h"
 #include "session/plan_options.h"
 
@@ -66,6 +66,7 @@ class Lister {
   const ListRequest& request_;
   Listing listing_;
   std::optional<proc::Memory> memory_;
+  std::vector<probe::UnreadableModule> unreadable_;
   probe::PlanOptions plan_options_;
   std::vector<elf::Function> found_;  // as listing_.functions
 };
@@ -74,14 +75,17 @@ Status Lister::open_process() {
   TRY(const proc::Process process, proc::Process::open(request_.pid));
   TRY(memory_, proc::Memory::open_read_only(request_.pid));
   TRY(const std::vector<proc::Map> maps, proc::read_maps(request_.pid));
-  TRY(listing_.modules, probe::load_modules(process, maps, listing_.notes));
+  TRY(probe::LoadedModules loaded, probe::load_modules(process, *memory_, maps));
+  listing_.modules = std::move(loaded.modules);
+  unreadable_ = std::move(loaded.unreadable);
+  for (const probe::UnreadableModule& m : unreadable_) listing_.notes.push_back(m.text());
   TRY(plan_options_, plan_options_of(request_.pid, listing_.modules));
   return {};
 }
 
 Status Lister::open_file() {
-  TRY(elf::ElfFile file, elf::ElfFile::open(request_.file));
-  listing_.modules.emplace_back(std::move(file), request_.file, 0, true);
+  TRY(probe::Module module, probe::Module::of_file(request_.file));
+  listing_.modules.push_back(std::move(module));
   return {};
 }
 
@@ -99,7 +103,8 @@ Status Lister::find_matching() {
   // A file is all there is: a pattern need not say so.
   if (request_.pid == 0 && !spec.module && spec.kind != elf::SpecKind::kAddress) spec.module = "*";
   TRY(std::vector<probe::FunctionTarget> targets,
-      probe::resolve_functions(std::span(&spec, 1), listing_.modules));
+      probe::resolve_functions(std::span(&spec, 1), listing_.modules,
+                               {memory_ ? &*memory_ : nullptr, unreadable_}));
   std::stable_sort(targets.begin(), targets.end(), [](const auto& a, const auto& b) {
     return std::tuple(a.module, a.function.addr) < std::tuple(b.module, b.function.addr);
   });
@@ -109,7 +114,7 @@ Status Lister::find_matching() {
 
 Status Lister::find_all() {
   const probe::Module& module = listing_.modules.front();
-  TRY(const std::vector<elf::Function> all, all_functions(module));
+  TRY(const std::vector<elf::Function> all, probe::all_functions(module));
   if (all.empty())
     return Error(
         ErrorKind::kNotFound,
@@ -118,7 +123,7 @@ Status Lister::find_all() {
   found_.reserve(all.size());
   for (const elf::Function& function : all) add(0, function, {});
   parallel_pieces(all.size(), kNamesPerPiece, [&](size_t begin, size_t end) {
-    for (size_t i = begin; i < end; ++i) listing_.functions[i].name = display_name(module, all[i]);
+    for (size_t i = begin; i < end; ++i) listing_.functions[i].name = probe::display_name(module, all[i]);
   });
   return {};
 }

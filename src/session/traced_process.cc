@@ -42,11 +42,14 @@ TracedProcess::~TracedProcess() {
 Status TracedProcess::make_plan() {
   const Options& options = context_.options;
   TRY(const std::vector<proc::Map> maps, proc::read_maps(process_.pid()));
-  TRY(modules_, probe::load_modules(process_, maps, notes_));
-  modules_complete_ = notes_.empty();
+  TRY(probe::LoadedModules loaded, probe::load_modules(process_, memory_, maps));
+  modules_ = std::move(loaded.modules);
+  modules_complete_ = loaded.unreadable.empty();
+  for (const probe::UnreadableModule& m : loaded.unreadable) notes_.push_back(m.text());
   std::vector<elf::Spec> specs;
   for (const ProbeRequest& request : options.probes) specs.push_back(request.spec);
-  TRY(targets_, probe::resolve_functions(specs, modules_));
+  TRY(targets_, probe::resolve_functions(specs, modules_, {&memory_, loaded.unreadable}));
+  for (const probe::Module& m : modules_) notes_.insert(notes_.end(), m.notes().begin(), m.notes().end());
   if (targets_.size() > options.max_probes)
     return Error(ErrorKind::kUsage,
                  fmt::format("{} functions match, more than {}: say --max-probes {} if you mean it",
