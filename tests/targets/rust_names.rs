@@ -3,15 +3,23 @@
 // access to memory: Rust's runtime handles faults, so blip would not move it.
 use std::io::{BufRead, Write};
 
+// The compiler cannot see through it.
+#[inline(always)]
+fn opaque<T: Copy>(value: T) -> T {
+    unsafe { std::ptr::read_volatile(&value) }
+}
+
 mod shop {
+    use super::opaque;
+
     #[inline(never)]
     pub fn price(i: u64) -> u64 {
-        std::hint::black_box(i * 3 % 17 + 1)
+        opaque(i * 3 % 17 + 1)
     }
 
     #[inline(never)]
     pub fn largest<T: PartialOrd + Copy>(a: T, b: T) -> T {
-        std::hint::black_box(if a > b { a } else { b })
+        opaque(if a > b { a } else { b })
     }
 
     pub struct Cart {
@@ -21,7 +29,7 @@ mod shop {
     impl Cart {
         #[inline(never)]
         pub fn put(&mut self, price: u64) {
-            let price = std::hint::black_box(price % 1000);
+            let price = opaque(price % 1000);
             self.total = self.total.wrapping_mul(3).wrapping_add(price);
         }
     }
