@@ -25,7 +25,7 @@ from harness.settings import FULL, QUICK, OutOfTime
 
 JOBS = [  # name, what it contains, how many seconds it may take in a full run
     ("event", [f"event.{p.NAME}" for p in peers.ALL], lambda s, o: per_event.PerEvent(s, o).rows(), 240),
-    ("threads", [f"threads.{n}" for n in threads.NAMES], threads.rows, 120),
+    ("threads", [f"threads.{n}" for n in threads.NAMES], threads.rows, 150),
     ("curve", [f"curve.{n}" for n in curve.NAMES], curve.rows, 90),
     ("attach", [], attach.rows, 60),
     ("scale", [], scale.rows, 60),

@@ -6,6 +6,7 @@ SHT_SYMTAB, SHT_DYNSYM = 2, 11
 PT_LOAD, PF_X = 1, 1
 STT_FUNC = 2
 ET_DYN = 3
+LOCK_PREFIX = 0xF0
 
 
 class Elf:
@@ -25,6 +26,10 @@ class Elf:
             if begin <= address < begin + size:
                 return address - begin + offset
         raise KeyError(name)
+
+    def starts_locked(self, name):
+        """Whether the first instruction has a lock prefix: the kernel puts no uprobe there."""
+        return self._bytes[self.offset(name)] == LOCK_PREFIX
 
     def site(self, pid, path, name):
         """Run-time address of a function in a process that maps this file."""

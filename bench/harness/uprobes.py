@@ -81,7 +81,8 @@ class PerfRecord:
             self._child = scope.spawn(argv + where, stdout=log, stderr=log)
         if not self._enable(control):
             end(self._child, signal.SIGINT)
-            raise UprobeError("perf record did not start: " + (self.log().strip().split("\n")[-1] or "no message"))
+            said = [line for line in self.log().split("\n") if line.strip()] or ["no message"]
+            raise UprobeError("perf record did not start: " + next((x for x in said if "returned" in x), said[-1]))
 
     def _enable(self, control):
         """Asks perf to begin and waits for its word that it has."""

@@ -6,14 +6,13 @@ functions are malloc and its kin of libc, for which LTTng has ready tracepoints 
 those of cc1.
 """
 import glob
-import json
 import os
 import shutil
 import subprocess
 import sys
 import time
 
-from harness import blip, elf, lttng, uprobes
+from harness import blip, lttng, uprobes
 from harness.rows import skipped
 from harness.scope import run_group
 
@@ -185,7 +184,4 @@ class Workload:
         if done.returncode != 0:
             said = [line for line in done.stderr.split("\n") if line.startswith("blip:")] or ["no message"]
             raise LifeError(said[0])
-        counts = [json.loads(line) for line in done.stdout.split("\n") if line.startswith("{")]
-        known = elf.Elf(self._cc1).functions
-        ranked = sorted((c for c in counts if c["hits"] and c["name"] in known), key=lambda c: -c["hits"])
-        return list(dict.fromkeys(c["name"] for c in ranked))
+        return functions.rank(done.stdout, self._cc1)

@@ -29,8 +29,10 @@ class Tracer(NoTracer):
         seen = re.search(r"SAMPLE events:\s+(\d+)", done.stdout)
         lost = re.search(r"LOST events:\s+(\d+)", done.stdout)
         calls = subject.target.calls
-        if not seen or lost or int(seen[1]) < calls:
-            return f"{calls} calls, {seen[1] if seen else 'no'} samples{', some lost' if lost else ''}"
+        if not seen:
+            return f"perf report: status {done.returncode}: {done.stderr.strip().split(chr(10))[-1]}"
+        if lost or int(seen[1]) < calls:
+            return f"{calls} calls, {seen[1]} samples{', some lost' if lost else ''}"
         return None
 
 
