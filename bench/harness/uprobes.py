@@ -5,6 +5,7 @@ import os
 import select
 import shutil
 import signal
+import struct
 
 from . import elf
 from .namespace import TRACEFS
@@ -12,6 +13,8 @@ from .scope import end, wait_until
 
 ATTACH_TIMEOUT, END_TIMEOUT = 60.0, 60.0
 RING_SIZE = "8M"
+DATA_SECTION = 40  # in the header of perf.data: offset and size of the records
+RECORD_LOST, RECORD_SAMPLE = 2, 9
 
 
 class UprobeError(Exception):
@@ -104,6 +107,23 @@ class PerfRecord:
     def stop(self):
         if self._child.poll() is None:
             end(self._child, signal.SIGINT, END_TIMEOUT)
+
+    def counts(self):
+        """(samples, lost) in the file: its records are walked, perf report stumbles over some."""
+        samples = lost = 0
+        with open(self.output, "rb") as f:
+            data = f.read()
+        at, size = struct.unpack_from("<QQ", data, DATA_SECTION)
+        stop = min(at + size, len(data))
+        while at + 8 <= stop:
+            kind, _, length = struct.unpack_from("<IHH", data, at)
+            if length < 8:
+                break
+            samples += kind == RECORD_SAMPLE
+            if kind == RECORD_LOST:
+                lost += struct.unpack_from("<Q", data, at + 16)[0]
+            at += length
+        return samples, lost
 
     def remove(self):
         with contextlib.suppress(OSError):

@@ -5,6 +5,16 @@ import time
 from harness import blip, uprobes
 
 
+def _measure(workload, seconds, tracer):
+    """The sample and how long it took; the tracer is gone afterwards in any case: the two kinds must not meet."""
+    begin = time.monotonic()
+    try:
+        sample = workload.measure(seconds)
+        return sample, time.monotonic() - begin
+    finally:
+        tracer.stop()
+
+
 class Untraced:
     NAME = "untraced"
 
@@ -25,10 +35,7 @@ class BlipRecord:
 
     def window(self, workload, seconds):
         tracer = blip.Blip(self._scope, "record", workload.pids(), self._args)
-        begin = time.monotonic()
-        sample = workload.measure(seconds)
-        took = time.monotonic() - begin
-        tracer.stop()
+        sample, took = _measure(workload, seconds, tracer)
         self._scope.remove(tracer.trace)
         sample.hits_per_s = (tracer.events + tracer.discarded) / took
         sample.lost = tracer.discarded + tracer.skipped
@@ -45,8 +52,8 @@ class PerfRecord:
 
     def window(self, workload, seconds):
         tracer = uprobes.PerfRecord(self._scope, self._event, () if self._everywhere else workload.pids())
-        try:
-            return workload.measure(seconds)
-        finally:
-            tracer.stop()
-            tracer.remove()
+        sample, took = _measure(workload, seconds, tracer)
+        samples, sample.lost = tracer.counts()
+        sample.hits_per_s = (samples + sample.lost) / took
+        tracer.remove()
+        return sample
