@@ -9,12 +9,20 @@
 #include "ctf/stream_writer.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 namespace blip::ctf {
+
+namespace {
+
+Error removed() { return Error(ErrorKind::kGone, "a file of the trace was removed while it was written"); }
+
+}  // namespace
 
 Result<StreamWriter> StreamWriter::create(int dir_fd, const std::string& name,
                                           const std::array<uint8_t, 16>& uuid, uint64_t instance_id,
@@ -128,6 +136,8 @@ Status StreamWriter::flush_all() {
   if (!error_) close_packet();
   if (!error_) tell_discarded();
   write_packets();
+  if (!error_ && was_removed()) fail(removed());
+  if (error_) tell_lost();
   return status();
 }
 
@@ -149,7 +159,13 @@ void StreamWriter::write_packets() {
   for (size_t i = 0; i < full_packets_; ++i) {
     (i < packets ? written_events_ : lost_events_) += (*packet_events_)[i];
   }
-  if (failure != 0) fail(failure);
+  if (packets != 0)
+    std::memcpy(&last_written_, slot(static_cast<uint32_t>(packets - 1)), sizeof last_written_);
+  if (failure != 0) {
+    fail(Error::from_errno(failure, "cannot write the trace (events from here on are lost)"));
+  } else if (was_removed()) {
+    fail(removed());
+  }
   keep_open_packet();
 }
 
@@ -162,14 +178,29 @@ void StreamWriter::keep_open_packet() {
   full_packets_ = 0;
 }
 
-void StreamWriter::fail(int errno_value) {
-  error_ = Error::from_errno(errno_value, "cannot write the trace (events from here on are lost)");
+bool StreamWriter::was_removed() const {
+  struct stat info;
+  return ::fstat(fd_.get(), &info) == 0 && info.st_nlink == 0;
+}
+
+void StreamWriter::fail(Error error) {
+  if (was_removed()) lost_events_ += std::exchange(written_events_, 0);
+  error_ = std::move(error);
   // Half a packet at the end would make the readers refuse the whole trace. Nothing more can be done if this
   // fails too.
   [[maybe_unused]] const int cut = ::ftruncate(fd_.get(), static_cast<off_t>(file_size_));
   if (open_) lost_events_ += open_events_;
   open_ = false;
   room_ = -1;
+}
+
+// Into the header of the last packet on disk: to write again what is there needs no room. Readers take
+// differences between packets, so there must be one before it.
+void StreamWriter::tell_lost() {
+  if (file_size_ < 2 * uint64_t{kPacketSize}) return;
+  last_written_.events_discarded = discarded_ + lost_events_;
+  [[maybe_unused]] const ssize_t put =
+      ::pwrite(fd_.get(), &last_written_, sizeof last_written_, static_cast<off_t>(file_size_ - kPacketSize));
 }
 
 Status StreamWriter::status() const {

@@ -17,8 +17,9 @@ namespace blip::ctf {
 
 // Writes one data stream file, packet by packet. Only whole packets ever reach the file, so it is readable
 // whatever happens to the writer. The first failed write is remembered: the file is cut back to its last
-// whole packet, every event that did not get there is counted in lost_events(), and flush_*() return the
-// error from then on. The destructor flushes what is left.
+// whole packet, every event that did not get there is counted in lost_events() and, if there is a second
+// packet, as discarded in the last one, and flush_*() return the error from then on. A file that was removed
+// while it was written has lost everything. The destructor flushes what is left.
 class StreamWriter {
  public:
   // Makes the file `name` (which must not exist) in the directory `dir_fd`. `instance_id` is unique in the
@@ -102,7 +103,9 @@ class StreamWriter {
   void tell_discarded();
   void write_packets();
   void keep_open_packet();
-  void fail(int errno_value);
+  bool was_removed() const;
+  void fail(Error error);
+  void tell_lost();
   Status status() const;
 
   // What append() touches.
@@ -116,6 +119,7 @@ class StreamWriter {
   Fd fd_;
   Mapping buffer_;  // full packets, then the open one
   PacketHeader header_;
+  PacketHeader last_written_{};
   uint32_t full_packets_ = 0;
   bool open_ = false;
   std::unique_ptr<std::array<uint16_t, kBufferPackets>> packet_events_;
