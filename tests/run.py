@@ -17,6 +17,7 @@ import types
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE / "lib"))
+import cgroup  # noqa: E402
 from e2e import cases  # noqa: E402
 from e2e.process import USER_ID, Failure, Skip, become, describe  # noqa: E402
 from e2e.scene import Scene  # noqa: E402
@@ -52,7 +53,9 @@ def check_needs(case):
     for need in case.settings.get("needs", "").split():
         if need == "root" and os.geteuid() != 0:
             raise Skip("needs root")
-        if need != "root" and not shutil.which(need, path="/usr/sbin:/usr/bin:/sbin:/bin"):
+        if need == "cgroup" and not cgroup.usable():
+            raise Skip("needs a cgroup hierarchy with cpu and memory that it may write to")
+        if need not in ("root", "cgroup") and not shutil.which(need, path="/usr/sbin:/usr/bin:/sbin:/bin"):
             raise Skip(f"needs {need}")
 
 

@@ -101,6 +101,11 @@ constexpr OptionFact kOptions[] = {
      kTracing},
     {OptionId::kMaxProbes, OptionGroup::kProbes, "", "max-probes", "N",
      "how many probes may be armed before blip refuses (20000)", kTracing},
+    {OptionId::kClock, OptionGroup::kProbes, "", "clock", "CLOCK",
+     "where times come from: tsc (the CPU's cycle counter), monotonic (the kernel's clock, slower), auto "
+     "(the "
+     "default: tsc where it is constant)",
+     kEvents},
     {OptionId::kPid, OptionGroup::kTarget, "px", "pid", "PID", "a process to trace. Repeatable",
      kTracing | kList},
     {OptionId::kName, OptionGroup::kTarget, "n", "name", "NAME",

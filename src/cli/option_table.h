@@ -32,6 +32,7 @@ enum class OptionId {
   kNumSubbuf,
   kSubbufSize,
   kMaxProbes,
+  kClock,
   kJson,
   kColor,
   kVerbose,

@@ -71,6 +71,7 @@ class Parser {
   Status apply_pid(const std::string& text);
   Status apply_command(std::vector<std::string> words, std::string_view shown);
   Status apply_color(const std::string& text);
+  Status apply_clock(const std::string& text);
   Status finish();
   Status finish_list();
   Status check_target() const;
@@ -258,6 +259,8 @@ Status Parser::apply(const OptionFact& fact, const std::string& value) {
     case OptionId::kSubbufSize:
       options.buffers_given = true;
       return assign(fact, parse_power_of_two(value, kLeastSubbufSize, kMostSubbufSize), options.subbuf_size);
+    case OptionId::kClock:
+      return apply_clock(value);
     case OptionId::kMaxProbes: {
       uint64_t limit = 0;
       TRY_OK(assign(fact, parse_number(value, 1, std::numeric_limits<uint32_t>::max()), limit));
@@ -335,6 +338,20 @@ Status Parser::apply_color(const std::string& text) {
     command_.color = ColorChoice::kNever;
   } else {
     return usage(fmt::format("--color: '{}' is not auto, always or never", text));
+  }
+  return {};
+}
+
+Status Parser::apply_clock(const std::string& text) {
+  session::ClockChoice& clock = command_.session.clock;
+  if (text == "auto") {
+    clock = session::ClockChoice::kAuto;
+  } else if (text == "tsc") {
+    clock = session::ClockChoice::kTsc;
+  } else if (text == "monotonic") {
+    clock = session::ClockChoice::kMonotonic;
+  } else {
+    return usage(fmt::format("--clock: '{}' is not auto, tsc or monotonic", text));
   }
   return {};
 }

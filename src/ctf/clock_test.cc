@@ -213,5 +213,15 @@ TEST(HostTscClock, is_ready_within_a_millisecond_or_so) {
   EXPECT_LE(best, 1'000'000u);
 }
 
+TEST(TscClock, a_counter_of_nanoseconds_stays_as_it_is) {
+  TscClock clock(HostClocks{.counter_is_monotonic = true});
+  for (int i = 0; i < 100; ++i) {
+    const uint64_t before = HostClocks::monotonic_ns();
+    clock.sample();
+    for (const uint64_t ns : {before - 1'000'000, before, before + 1, before + 1'000'000})
+      EXPECT_EQ(clock.to_ns(ns), ns);
+  }
+}
+
 }  // namespace
 }  // namespace blip::ctf

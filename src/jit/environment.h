@@ -15,14 +15,20 @@ struct Rseq {
   uint32_t signature = 0;
 };
 
+// Times are CLOCK_MONOTONIC, which restartable sequences cannot read: every record goes to the shared ring.
+struct MonotonicClock {
+  TargetAddr clock_gettime{};  // of the vDSO, uses general registers only; 0: a system call
+};
+
 // What generated code has to know about the process it will run in.
 struct Environment {
   abi::Geometry geometry;
-  TargetAddr control;                 // the data region; the gate page lies right below it
-  std::optional<Rseq> rseq;           // none: every hit goes to the shared ring
-  std::optional<int32_t> tid_offset;  // of the tid from the thread pointer
-  bool no_syscalls = false;           // a seccomp filter might not like pads to make one
-  bool follow_fork = true;            // children of fork record too
+  TargetAddr control;                       // the data region; the gate page lies right below it
+  std::optional<Rseq> rseq;                 // none: every hit goes to the shared ring
+  std::optional<int32_t> tid_offset;        // of the tid from the thread pointer
+  bool no_syscalls = false;                 // a seccomp filter might not like pads to make one
+  bool follow_fork = true;                  // children of fork record too
+  std::optional<MonotonicClock> monotonic;  // none: the TSC
 
   TargetAddr gate() const { return control - abi::kGatePageSize; }
 };

@@ -31,7 +31,7 @@ RecordEmitter::RecordEmitter(CodeBuffer& code, const Environment& env, const Are
       slow_inside_(a_.newLabel()),
       no_room_(a_.newLabel()),
       other_process_(a_.newLabel()) {
-  if (env.rseq) section_.emplace(code, *env.rseq);
+  if (env.rseq && !env.monotonic) section_.emplace(code, *env.rseq);
 }
 
 void RecordEmitter::emit_gate_check(asmjit::Label closed) {

@@ -274,6 +274,12 @@ Result<AreaPrologue> build_area_prologue(TargetAddr at, const Environment& env) 
   prologue.stubs.reserve = at + runtime::kReserveOffset;
   const auto blob = runtime::runtime_blob();
   a.embed(blob.data(), blob.size());
+  if (env.monotonic) {
+    a.align(asmjit::AlignMode::kCode, 32);
+    prologue.stubs.reserve = code.here();
+    a.mov(rdx, env.monotonic->clock_gettime.value);
+    a.jmp((at + runtime::kReserveMonotonicOffset).value);
+  }
   if (env.rseq && env.geometry.ring_size() != 0) {
     a.align(asmjit::AlignMode::kCode, 32);
     prologue.stubs.next_subbuf = code.here();

@@ -20,6 +20,7 @@
 #include <utility>
 
 #include "probe/leftovers.h"
+#include "probe/target_clock.h"
 #include "probe/text.h"
 #include "probe/threads.h"
 #include "proc/attachment.h"
@@ -61,6 +62,7 @@ Instrumentation::Instrumentation(const proc::Process& process, proc::Memory& mem
       probes_(std::move(probes)),
       geometry_(options.geometry),
       follow_fork_(options.follow_fork),
+      monotonic_clock_(options.monotonic_clock),
       unhooked_clone_(!options.modules_complete) {}
 
 Result<std::unique_ptr<Instrumentation>> Instrumentation::arm(const proc::Process& process,
@@ -138,7 +140,17 @@ Footprint Instrumentation::footprint() const {
   return f;
 }
 
+Status Instrumentation::choose_clock() {
+  if (!monotonic_clock_) return {};
+  TRY(clock_, find_monotonic_clock(process_, memory_, modules_));
+  report_.notes.push_back(
+      fmt::format("times come from CLOCK_MONOTONIC, by {}: all events use the shared ring",
+                  clock_->clock_gettime == TargetAddr() ? "a system call" : "the vDSO"));
+  return {};
+}
+
 Status Instrumentation::run() {
+  TRY_OK(choose_clock());
   find_clone_sites();
   geometry_.site_count = static_cast<uint32_t>(probes_.size() + clone_sites_.size());
   neighbourhoods_ = group_sites(modules_, probes_, clone_sites_);
@@ -198,7 +210,8 @@ Status Instrumentation::build() {
                              .rseq = facts_.rseq,
                              .tid_offset = facts_.tid_offset,
                              .no_syscalls = process_.seccomp_mode() != 0,
-                             .follow_fork = follow_fork_};
+                             .follow_fork = follow_fork_,
+                             .monotonic = clock_};
   patches_.clear();
   for (size_t i = 0; i < neighbourhoods_.size(); ++i) {
     const AreaMapping& area = region_.areas[i];

@@ -33,6 +33,7 @@ struct ArmOptions {
   abi::Geometry geometry;         // all but site_count and ring_count
   bool modules_complete = false;  // every mapped file could be read, so no clone-like call is unknown
   bool follow_fork = true;        // the children of forks record too
+  bool monotonic_clock = false;   // records carry CLOCK_MONOTONIC instead of the TSC
 };
 
 // Everything blip has put into a target. Armed from arm() until disarm() or the destructor.
@@ -63,6 +64,7 @@ class Instrumentation {
                   std::vector<Probe> probes, const ArmOptions& options);
 
   Status run();
+  Status choose_clock();
   void find_clone_sites();
   Status map_memory();
   Status build();
@@ -94,6 +96,8 @@ class Instrumentation {
   std::vector<Patch> patches_;  // sorted by address
   ArmReport report_;
   bool follow_fork_;
+  bool monotonic_clock_;
+  std::optional<jit::MonotonicClock> clock_;  // none: the TSC
   bool unhooked_clone_;   // a clone-like system call that cannot be watched: no rseq rings
   bool armed_ = false;    // there is something in the target
   bool touched_ = false;  // sites or PCs may have been changed

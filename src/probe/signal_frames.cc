@@ -62,15 +62,15 @@ SignalFrames::SignalFrames(std::span<const proc::Thread> threads, const proc::Me
       maps_(maps),
       buffer_(std::make_unique_for_overwrite<uint8_t[]>(kReadAhead)) {}
 
-Result<std::vector<TargetAddr>> SignalFrames::interrupted_pcs(size_t i) {
+Result<std::vector<InterruptedCode>> SignalFrames::interrupted(size_t i) {
   if (i < first_ahead_ || i >= first_ahead_ + ahead_.size()) read_ahead(i);
-  pcs_.clear();
+  found_.clear();
   searched_.clear();
   stacks_.clear();
   TRY_OK(search(ahead_[i - first_ahead_]));
   for (size_t k = 0; k < stacks_.size() && k < kMaxStacks; ++k)
     TRY_OK(search({used_part(maps_, stacks_[k]), {}}));
-  return std::move(pcs_);
+  return std::move(found_);
 }
 
 // The stacks of as many threads as fit; a deep one is left for search().
@@ -114,8 +114,9 @@ void SignalFrames::scan(std::span<const uint8_t> stack, TargetAddr begin) {
     if (static_cast<uint16_t>(word_at(stack, at + kFrameCs)) != kUserCs) continue;
     if (!is_return_to_restorer(TargetAddr(word_at(stack, at)))) continue;
     if (is_stale(stack, at, begin)) continue;
-    pcs_.push_back(TargetAddr(word_at(stack, at + kFrameRip)));
-    add_stack(word_at(stack, at + kFrameRsp));
+    const uint64_t rsp = word_at(stack, at + kFrameRsp);
+    found_.push_back({TargetAddr(word_at(stack, at + kFrameRip)), TargetAddr(rsp)});
+    add_stack(rsp);
   }
 }
 

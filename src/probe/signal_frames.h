@@ -14,16 +14,22 @@
 
 namespace blip::probe {
 
-// The signal frames on the stacks of stopped threads. Made for a thousand of them: what is on the stacks is
-// read at once, in few system calls. Arguments must outlive it.
+// Where a signal handler will return to.
+struct InterruptedCode {
+  TargetAddr pc;
+  TargetAddr sp;
+};
+
+// The signal frames on the stacks of stopped threads. Made for a thousand of them: many stacks are read in
+// one system call. Arguments must outlive it.
 class SignalFrames {
  public:
   SignalFrames(std::span<const proc::Thread> threads, const proc::Memory& memory,
                std::span<const proc::Map> maps);
 
-  // Interrupted PCs that signal handlers of threads[i] will return to: the rip of every frame. Fails if a
-  // stack cannot be searched: then anything may be on it.
-  Result<std::vector<TargetAddr>> interrupted_pcs(size_t i);
+  // What handlers of threads[i] interrupted, one per frame. Fails if a stack cannot be searched: then
+  // anything may be on it.
+  Result<std::vector<InterruptedCode>> interrupted(size_t i);
 
  private:
   struct Stack {
@@ -47,7 +53,7 @@ class SignalFrames {
   // Of the thread being searched.
   std::vector<uint64_t> stacks_;  // further ones
   std::vector<AddrRange> searched_;
-  std::vector<TargetAddr> pcs_;
+  std::vector<InterruptedCode> found_;
 };
 
 }  // namespace blip::probe

@@ -33,6 +33,36 @@ std::optional<TargetAddr> original_of(const Patch& patch, TargetAddr pc) {
   return std::nullopt;
 }
 
+// Whether code belongs to a hit: the pads themselves, and the vDSO's clock where a pad has called it.
+class PadCode {
+ public:
+  PadCode(const Footprint& footprint, const proc::Memory& memory, std::span<const proc::Map> maps)
+      : footprint_(footprint), memory_(memory) {
+    for (const proc::Map& map : maps)
+      if (map.path == "[vdso]") vdso_ = map.range;
+  }
+
+  bool runs(TargetAddr pc, TargetAddr sp) const {
+    return footprint_.in_pads(pc) || (vdso_.contains(pc) && returns_into_pads(sp));
+  }
+
+ private:
+  // Any word near the top of the stack counts: a stale one costs another try, no more.
+  bool returns_into_pads(TargetAddr sp) const {
+    constexpr uint64_t kDeepest = 1024;  // frames of the vDSO
+    for (uint64_t at = 0; at < kDeepest; at += 8) {
+      const auto word = memory_.read_value<uint64_t>(sp + at);
+      if (!word) return false;  // the end of the stack
+      if (footprint_.in_pads(TargetAddr(*word))) return true;
+    }
+    return false;
+  }
+
+  const Footprint& footprint_;
+  const proc::Memory& memory_;
+  AddrRange vdso_{};
+};
+
 }  // namespace
 
 const Patch* PatchIndex::inside_window(TargetAddr a) const {
@@ -61,9 +91,9 @@ Result<std::vector<const Patch*>> move_into_pads(proc::Attachment& attachment, c
   if (check_signal_frames) {
     SignalFrames frames(attachment.threads(), memory, maps);
     for (size_t i = 0; i < attachment.threads().size(); ++i) {
-      TRY(const std::vector<TargetAddr> pcs, frames.interrupted_pcs(i));
-      for (TargetAddr interrupted : pcs)
-        if (const Patch* patch = index.inside_window(interrupted)) blocked.push_back(patch);
+      TRY(const std::vector<InterruptedCode> codes, frames.interrupted(i));
+      for (const InterruptedCode& code : codes)
+        if (const Patch* patch = index.inside_window(code.pc)) blocked.push_back(patch);
     }
   }
   if (!blocked.empty() && !move_if_blocked) return blocked;
@@ -90,15 +120,17 @@ Result<std::optional<pid_t>> find_inside(proc::Attachment& attachment, const pro
                                          std::span<const proc::Map> maps, const Footprint& footprint,
                                          bool check_signal_frames) {
   const std::span<const proc::Thread> threads = attachment.threads();
+  const PadCode pads(footprint, memory, maps);
   for (const proc::Thread& thread : threads)
-    if (footprint.in_pads(TargetAddr(thread.registers.rip))) return std::optional(thread.tid);
+    if (pads.runs(TargetAddr(thread.registers.rip), TargetAddr(thread.registers.rsp)))
+      return std::optional(thread.tid);
   if (!check_signal_frames) return std::optional<pid_t>();
   SignalFrames frames(threads, memory, maps);
   for (size_t i = 0; i < threads.size(); ++i) {
-    auto pcs = frames.interrupted_pcs(i);
-    if (!pcs) return std::optional(threads[i].tid);  // not known to be outside
-    for (TargetAddr pc : *pcs)
-      if (footprint.in_pads(pc)) return std::optional(threads[i].tid);
+    auto codes = frames.interrupted(i);
+    if (!codes) return std::optional(threads[i].tid);  // not known to be outside
+    for (const InterruptedCode& code : *codes)
+      if (pads.runs(code.pc, code.sp)) return std::optional(threads[i].tid);
   }
   return std::optional<pid_t>();
 }

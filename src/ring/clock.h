@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Time as records carry it: 48 bits of the TSC, made 64 bits wide against the present.
+// Time as records carry it: 48 bits of the TSC (or of ns), made 64 bits wide against the present.
 #pragma once
 
+#include <time.h>
 #include <x86intrin.h>
 
 #include <cstdint>
@@ -17,6 +18,18 @@ struct TscClock {
     const uint64_t tsc = __rdtsc();
     _mm_lfence();
     return tsc;
+  }
+};
+
+// The clock that records were stamped with: the TSC or CLOCK_MONOTONIC in ns.
+struct RecordClock {
+  bool monotonic = false;
+
+  uint64_t operator()() const {
+    if (!monotonic) return TscClock()();
+    timespec now;
+    ::clock_gettime(CLOCK_MONOTONIC, &now);
+    return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
   }
 };
 

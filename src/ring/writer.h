@@ -98,10 +98,55 @@ inline int32_t current_tid(const abi::GatePage* page, uint32_t gate) {
   return page->no_syscalls ? 0 : system_tid();
 }
 
+// When and where a hit was. IA32_TSC_AUX and the limit of a segment made for it hold node << 12 | cpu on
+// Linux.
+struct Stamp {
+  uint64_t time;
+  uint32_t cpu;
+};
+inline constexpr unsigned kCpuMask = 0xfff;
+
+struct TscStamper {
+  Stamp operator()() const {
+    unsigned aux;
+    const uint64_t tsc = __builtin_ia32_rdtscp(&aux);
+    return {tsc, aux & kCpuMask};
+  }
+};
+
+// Where the TSC cannot be used: CLOCK_MONOTONIC in ns, from the vDSO's clock_gettime or, if `function_addr`
+// is 0, by a system call.
+struct MonotonicStamper {
+  uint64_t function_addr;
+
+  Stamp operator()() const {
+    constexpr long kSysClockGettime = 228;
+    constexpr int kMonotonic = 1;               // CLOCK_MONOTONIC
+    constexpr unsigned kCpuNodeSegment = 0x7b;  // __CPUNODE_SEG of <asm/segment.h>
+    constexpr uint64_t kSecond = 1'000'000'000;
+    struct {
+      uint64_t seconds, nanoseconds;
+    } now;
+    if (function_addr != 0) {
+      reinterpret_cast<int (*)(int, void*)>(function_addr)(kMonotonic, &now);
+    } else {
+      long result;
+      asm volatile("syscall"
+                   : "=a"(result)
+                   : "0"(kSysClockGettime), "D"(kMonotonic), "S"(&now)
+                   : "rcx", "r11", "memory");
+    }
+    unsigned node_and_cpu;
+    asm volatile("lsl %1, %0" : "=r"(node_and_cpu) : "r"(kCpuNodeSegment) : "cc");
+    return {now.seconds * kSecond + now.nanoseconds, node_and_cpu & kCpuMask};
+  }
+};
+
 // One hit on its way to the shared ring. `control` is the data region with the gate page just below it. On
 // success the caller writes the fields behind the header and then calls commit(); until then the slot is its
 // own.
-inline Reservation reserve(uint8_t* control, uint16_t class_id) {
+template <class Stamper = TscStamper>
+inline Reservation reserve(uint8_t* control, uint16_t class_id, Stamper stamper = {}) {
   const auto* page = reinterpret_cast<const abi::GatePage*>(control - abi::kGatePageSize);
   const uint32_t gate = __atomic_load_n(&page->gate, __ATOMIC_RELAXED);
   if ((gate & abi::kGateOpen) == 0) {
@@ -114,14 +159,11 @@ inline Reservation reserve(uint8_t* control, uint16_t class_id) {
     count_hit(control, abi::kDiscarded, class_id);
     return {nullptr, 0, 0};
   }
-  // After the claim: the consumer relies on "claimed after I looked, so not older than my look". IA32_TSC_AUX
-  // holds node << 12 | cpu on Linux.
-  constexpr unsigned kCpuMask = 0xfff;
-  unsigned aux;
-  const uint64_t tsc = __builtin_ia32_rdtscp(&aux);
-  slot[1] = abi::make_header(class_id, tsc);
+  // After the claim: the consumer relies on "claimed after I looked, so not older than my look".
+  const Stamp stamp = stamper();
+  slot[1] = abi::make_header(class_id, stamp.time);
   *slot_pid(control, slot) = static_cast<uint64_t>(page->pid);
-  return {reinterpret_cast<uint8_t*>(slot + 1), aux & kCpuMask, tid};
+  return {reinterpret_cast<uint8_t*>(slot + 1), stamp.cpu, tid};
 }
 
 // busy -> full: a pad does the same with one `add qword ptr [rdx-8], 1`.

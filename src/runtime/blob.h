@@ -15,6 +15,9 @@ std::span<const uint8_t> runtime_blob();
 // and flags only; uses less than kStackUse bytes below the return address. The pad writes the fields and
 // commits: add qword ptr [rdx-8], 1.
 inline constexpr uint32_t kReserveOffset = 0;
+// blip_reserve_monotonic: the same with the time from CLOCK_MONOTONIC, in ns. rdx = address of a
+// clock_gettime that uses general registers only (its stack comes on top), or 0: a system call.
+inline constexpr uint32_t kReserveMonotonicOffset = 64;
 inline constexpr uint32_t kStackUse = 256;
 
 }  // namespace blip::runtime

@@ -3,7 +3,9 @@
 #include "runtime/blob.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -118,12 +120,13 @@ class Blob : public testing::Test {
     CHECK(::mprotect(code_.data(), code_.size(), PROT_READ | PROT_EXEC) == 0);
   }
 
-  Frame call(uint16_t class_id) {
+  Frame call(uint16_t class_id, uint32_t entry = kReserveOffset, uint64_t clock_addr = 0) {
     Frame frame{};
     for (int i = 0; i < kRegCount; ++i) frame.regs[i] = 0x1111111111111111u * static_cast<unsigned>(i + 1);
     frame.regs[kRax] = class_id;
     frame.regs[kRcx] = reinterpret_cast<uint64_t>(region_.region());
-    frame.code = reinterpret_cast<uint64_t>(code_.data()) + kReserveOffset;
+    if (entry == kReserveMonotonicOffset) frame.regs[kRdx] = clock_addr;
+    frame.code = reinterpret_cast<uint64_t>(code_.data()) + entry;
     blip_test_call_with_registers(&frame);
     return frame;
   }
@@ -175,6 +178,56 @@ TEST_F(Blob, a_closed_gate_counts_as_skipped) {
   EXPECT_EQ(call(2).regs[kRdx], 0u);
   EXPECT_EQ(ring::CounterReader(kGeometry, region_.region()).read(abi::kSkipped, kGeometry.ring_count, 2),
             1u);
+}
+
+uint64_t monotonic_ns() {
+  timespec now;
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
+int fake_clock(int, timespec* now) {
+  *now = {12345, 678};
+  return 0;
+}
+
+TEST_F(Blob, stamps_with_the_monotonic_clock_by_a_system_call) {
+  const uint64_t before = monotonic_ns();
+  const Frame frame = call(1, kReserveMonotonicOffset);
+  const uint64_t after = monotonic_ns();
+  const uint64_t time = abi::header_time(*reinterpret_cast<uint64_t*>(frame.regs[kRdx]));
+  EXPECT_GE(time, before & abi::kTimeMask);
+  EXPECT_LE(time, after & abi::kTimeMask);
+  EXPECT_EQ(frame.regs[kRcx] >> 32, static_cast<uint64_t>(::syscall(SYS_gettid)));
+  EXPECT_LT(frame.regs[kRcx] & 0xffffffff, 4096u);
+  for (int reg = kRbx; reg < kRegCount; ++reg)
+    EXPECT_EQ(frame.regs[reg], 0x1111111111111111u * static_cast<unsigned>(reg + 1)) << reg;
+}
+
+TEST_F(Blob, stamps_with_the_clock_it_is_given) {
+  const Frame frame = call(1, kReserveMonotonicOffset, reinterpret_cast<uint64_t>(&fake_clock));
+  EXPECT_EQ(abi::header_time(*reinterpret_cast<uint64_t*>(frame.regs[kRdx])), 12'345'000'000'678u);
+  for (int reg = kRbx; reg < kRegCount; ++reg)
+    EXPECT_EQ(frame.regs[reg], 0x1111111111111111u * static_cast<unsigned>(reg + 1)) << reg;
+}
+
+TEST_F(Blob, says_the_cpu_it_runs_on_with_either_clock) {
+  cpu_set_t all, one;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof all, &all), 0);
+  for (unsigned cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (!CPU_ISSET(cpu, &all)) continue;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    ASSERT_EQ(::sched_setaffinity(0, sizeof one, &one), 0);
+    const Frame tsc = call(1);
+    EXPECT_EQ(tsc.regs[kRcx] & 0xffffffff, cpu);
+    commit(tsc, 0);
+    const Frame monotonic = call(1, kReserveMonotonicOffset);
+    EXPECT_EQ(monotonic.regs[kRcx] & 0xffffffff, cpu);
+    commit(monotonic, 0);
+    break;  // the ring is full after two CPUs, and one is enough
+  }
+  ::sched_setaffinity(0, sizeof all, &all);
 }
 
 TEST_F(Blob, takes_the_tid_from_the_thread_only_while_the_gate_is_plainly_open) {

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Offset 0 of the blob. A pad calls it in the middle of anything, so every register but rax, rcx, rdx survives; the
-// compiler's code keeps rbx, rbp and r12-r15 itself and never touches vector registers.
+// Offsets 0 and 64 of the blob. A pad calls them in the middle of anything, so every register but rax, rcx, rdx survives;
+// the compiler's code keeps rbx, rbp and r12-r15 itself and never touches vector registers.
     .intel_syntax noprefix
     .section .text.entry, "ax", @progbits
-    .globl blip_reserve
-    .hidden blip_reserve
-    .type blip_reserve, @function
-blip_reserve:
+
+    .macro ENTRY name, function
+    .globl \name
+    .hidden \name
+    .type \name, @function
+\name:
     push rsi
     push rdi
     push r8
@@ -15,7 +17,7 @@ blip_reserve:
     push r11
     mov rdi, rcx
     mov esi, eax
-    call blip_reserve_slot
+    call \function
     mov rcx, rdx
     mov rdx, rax
     pop r11
@@ -25,6 +27,11 @@ blip_reserve:
     pop rdi
     pop rsi
     ret
-    .size blip_reserve, . - blip_reserve
+    .size \name, . - \name
+    .endm
+
+    ENTRY blip_reserve, blip_reserve_slot
+    .balign 64
+    ENTRY blip_reserve_monotonic, blip_reserve_slot_monotonic  // rdx is the third argument already
 
     .section .note.GNU-stack, "", @progbits

@@ -12,12 +12,17 @@ namespace blip::session {
 namespace {
 
 constexpr int kLastRounds = 4;
+constexpr uint64_t kWatchdogNs = 100'000'000;
 constexpr uint64_t kRoundsPerRefresh = 16;  // of thread names and discarded counts
 
 }  // namespace
 
 Consumer::Consumer(const ConsumerInput& input)
-    : geometry_(input.geometry), region_(input.region), clock_(input.clock), limit_(input.limit) {
+    : geometry_(input.geometry),
+      region_(input.region),
+      clock_(input.clock),
+      now_{input.clock.clocks().counter_is_monotonic},
+      limit_(input.limit) {
   record_sizes_.resize(geometry_.class_count);
   record_sizes_[abi::kProcessClass] = sizeof(abi::ProcessRecord);
   layouts_.resize(geometry_.class_count);
@@ -36,6 +41,7 @@ Consumer::Consumer(const ConsumerInput& input)
     rings_.emplace_back(geometry_, region_, i, record_sizes_, input.start_tsc);
   ring_pids_.assign(geometry_.ring_count, input.vpid);
   shared_.emplace(geometry_, region_, record_sizes_, input.start_tsc);
+  if (now_.monotonic) shared_->set_watchdog(kWatchdogNs);
 }
 
 Status Consumer::write_to(const ctf::TraceDir& dir, const ctf::Uuid& uuid, const std::string& prefix,
@@ -98,13 +104,14 @@ uint64_t Consumer::drain_rings(bool last) {
   for (uint32_t i = 0; i < rings_.size(); ++i) {
     ctf::StreamWriter* out = writer(i);
     int32_t& pid = ring_pids_[i];
-    round += rings_[i].drain([&](uint64_t tsc, uint16_t id, const uint8_t* record, uint32_t size) {
+    const auto sink = [&](uint64_t tsc, uint16_t id, const uint8_t* record, uint32_t size) {
       if (id != abi::kProcessClass) [[likely]] {
         on_record(out, tsc, id, pid, record, size);
       } else {
         std::memcpy(&pid, record + offsetof(abi::ProcessRecord, pid), sizeof pid);
       }
-    });
+    };
+    round += rings_[i].drain(sink, now_);
   }
   if (shared_) {
     ctf::StreamWriter* out = writer(geometry_.ring_count);
@@ -113,7 +120,7 @@ uint64_t Consumer::drain_rings(bool last) {
       std::memcpy(&pid, record + shared_->pid_offset(), sizeof pid);
       on_record(out, tsc, id, pid, record, size);
     };
-    round += last ? shared_->finish(sink) : shared_->drain(sink);
+    round += last ? shared_->finish(sink, now_) : shared_->drain(sink, now_);
   }
   stats_ += round;
   return round.bytes;

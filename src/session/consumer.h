@@ -93,6 +93,7 @@ class Consumer {
   std::vector<uint32_t> record_sizes_;  // by class id
   std::vector<Layout> layouts_;         // by class id
   ctf::TscClock& clock_;
+  ring::RecordClock now_;
   std::vector<ring::RingReader> rings_;
   std::vector<int32_t> ring_pids_;  // whose records come now
   std::optional<ring::SharedRingReader> shared_;

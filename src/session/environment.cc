@@ -5,6 +5,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "proc/cpu.h"
+
 namespace blip::session {
 
 namespace {
@@ -37,6 +39,11 @@ std::string hostname() {
 
 ctf::TraceInfo trace_info(const Options& options) {
   return {.hostname = hostname(), .command_line = options.command_line, .creation_time = now_utc()};
+}
+
+bool records_monotonic_time(const Options& options) {
+  if (options.mode == Mode::kCount || options.clock == ClockChoice::kTsc) return false;
+  return options.clock == ClockChoice::kMonotonic || !proc::tsc_usable();
 }
 
 double since_process_start_ms() {

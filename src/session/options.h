@@ -28,6 +28,9 @@ struct ProbeRequest {
 
 enum class Mode { kRecord, kTrace, kCount };
 
+// Where the times of events come from. kAuto: the TSC where it can be used, else CLOCK_MONOTONIC.
+enum class ClockChoice { kAuto, kTsc, kMonotonic };
+
 struct Options {
   Mode mode = Mode::kRecord;
   // What to trace: processes (pids, or all of a name), or a command to be started.
@@ -44,6 +47,7 @@ struct Options {
   uint32_t subbuf_size = 1 << 20;
   bool buffers_given = false;  // by the user: else many processes get smaller ones
   uint32_t max_probes = 20000;
+  ClockChoice clock = ClockChoice::kAuto;
   bool verbose = false;
   std::string command_line;
 };

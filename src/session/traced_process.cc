@@ -113,11 +113,13 @@ Status TracedProcess::arm() {
     largest = std::max(largest, programs[i].record_size);
     probes_[i].program = std::move(programs[i]);
   }
-  const uint64_t start_tsc = ring::TscClock()();
+  const bool monotonic = context_.clock.clocks().counter_is_monotonic;
+  const uint64_t start_tsc = ring::RecordClock{monotonic}();
   TRY(instrumentation_, probe::Instrumentation::arm(process_, memory_, modules_, probes_,
                                                     {.geometry = geometry(largest),
                                                      .modules_complete = modules_complete_,
-                                                     .follow_fork = context_.options.follow_fork}));
+                                                     .follow_fork = context_.options.follow_fork,
+                                                     .monotonic_clock = monotonic}));
   consumer_.emplace(ConsumerInput{.geometry = instrumentation_->geometry(),
                                   .region = instrumentation_->region(),
                                   .pid = process_.pid(),

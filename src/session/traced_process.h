@@ -16,13 +16,18 @@
 #include "proc/process.h"
 #include "session/classes.h"
 #include "session/consumer.h"
+#include "session/environment.h"
 #include "session/session.h"
 
 namespace blip::session {
 
 // What the processes of one trace share.
 struct TraceContext {
-  explicit TraceContext(const Options& o) : options(o), classes(o), subbuf_size(o.subbuf_size) {}
+  explicit TraceContext(const Options& o)
+      : options(o),
+        classes(o),
+        clock(ctf::HostClocks{records_monotonic_time(o)}),
+        subbuf_size(o.subbuf_size) {}
 
   const Options& options;
   ClassTable classes;

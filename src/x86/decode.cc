@@ -124,6 +124,36 @@ bool is_rsp(ZydisRegister r) {
          r == ZYDIS_REGISTER_SPL;
 }
 
+bool is_vector(ZydisRegister r) {
+  switch (ZydisRegisterGetClass(r)) {
+    case ZYDIS_REGCLASS_X87:
+    case ZYDIS_REGCLASS_MMX:
+    case ZYDIS_REGCLASS_XMM:
+    case ZYDIS_REGCLASS_YMM:
+    case ZYDIS_REGCLASS_ZMM:
+    case ZYDIS_REGCLASS_MASK:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Also those that name no register: fninit, emms, fxsave, xsave, vzeroupper. A few others, like crc32, count
+// too.
+bool is_vector(const ZydisDecodedInstruction& z) {
+  switch (z.meta.category) {
+    case ZYDIS_CATEGORY_X87_ALU:
+    case ZYDIS_CATEGORY_MMX:
+    case ZYDIS_CATEGORY_SSE:
+    case ZYDIS_CATEGORY_AVX:
+    case ZYDIS_CATEGORY_XSAVE:
+    case ZYDIS_CATEGORY_XSAVEOPT:
+      return true;
+    default:
+      return false;
+  }
+}
+
 void set_memory_operand(Insn& insn, const ZydisDecodedInstruction& z, const ZydisDecodedOperand& o) {
   if (o.mem.type != ZYDIS_MEMOP_TYPE_AGEN && !insn.is_nop) insn.touches_memory = true;
   if (o.mem.base != ZYDIS_REGISTER_RIP && o.mem.base != ZYDIS_REGISTER_EIP) return;
@@ -141,6 +171,7 @@ void set_operand(Insn& insn, const ZydisDecodedInstruction& z, const ZydisDecode
       return;
     case ZYDIS_OPERAND_TYPE_REGISTER:
       insn.uses_rsp |= visible && is_rsp(o.reg.value);
+      insn.uses_vector |= is_vector(o.reg.value);
       return;
     case ZYDIS_OPERAND_TYPE_IMMEDIATE:
       if (o.imm.is_relative) insn.target = insn.end() + o.imm.value.u;
@@ -183,6 +214,7 @@ std::optional<Insn> decode(std::span<const uint8_t> bytes, TargetAddr at) {
   insn.is_endbr64 = z.mnemonic == ZYDIS_MNEMONIC_ENDBR64;
   insn.is_loop_or_jrcxz = insn.flow == Flow::kCondJump && !is_jcc(z);
   insn.is_privileged = (z.attributes & ZYDIS_ATTRIB_IS_PRIVILEGED) != 0;
+  insn.uses_vector = is_vector(z);
   insn.modrm_offset = z.attributes & ZYDIS_ATTRIB_HAS_MODRM ? z.raw.modrm.offset : 0;
   insn.condition = is_jcc(z) ? z.opcode & 0x0f : 0;
   for (unsigned i = 0; i < z.operand_count; ++i) set_operand(insn, z, operands[i]);

@@ -56,6 +56,7 @@ struct Insn {
       0;  // of kStatusFlags; given a new value (or an undefined one) whatever the operands
   bool touches_memory = false;  // by any operand, the stack of push and call included; nop and lea do not
   bool uses_rsp = false;        // rsp in a written operand: a register, a base, an index
+  bool uses_vector = false;     // may touch vector, mask, MMX or x87 registers
   bool addr32 = false;          // 67 prefix: addresses and loop counters of 32 bits
   bool operand16 = false;       // 66 prefix in effect; vendors disagree what it means on a branch
   bool has_bnd = false;         // F2 before a branch

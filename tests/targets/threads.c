@@ -41,10 +41,11 @@ int main(int argc, char** argv) {
     while (!__atomic_load_n(&tids[i], __ATOMIC_RELAXED)) usleep(100);
   for (long i = 0; i < count && i < 16; i++) say("info tid%ld=%d", i, tids[i]);
   say("ready");
-  while (next_round()) {
+  for (unsigned long total = 0; next_round();) {
     pthread_barrier_wait(&begin);
     pthread_barrier_wait(&end);
-    say("calls=%lu", count * calls_per_thread);
+    total += (unsigned long)count * calls_per_thread;
+    say("calls=%lu total=%lu", count * calls_per_thread, total);
     say("done");
   }
   return 0;
