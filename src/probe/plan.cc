@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "base/parallel.h"
 #include "base/progress.h"
 #include "elf/code_pointers.h"
 #include "elf/jump_tables.h"
@@ -19,6 +20,7 @@ namespace blip::probe {
 namespace {
 
 constexpr uint64_t kMaxAfter = 64;  // bytes behind a function looked at as padding
+constexpr size_t kFunctionsPerPiece = 512;
 
 class Planner {
  public:
@@ -28,12 +30,15 @@ class Planner {
         symbols_(symbols),
         rseq_sections_(elf::rseq_sections(file_)),
         faults_matter_(options.faults_matter || file_.is_go()),
-        window_options_{.go = file_.is_go(), .shadow_stack = options.shadow_stack} {}
+        window_options_{.go = file_.is_go(),
+                        .shadow_stack = options.shadow_stack,
+                        .verdict_only = options.verdict_only} {}
 
   std::vector<SitePlan> run(std::span<const elf::Function> functions) {
-    std::vector<SitePlan> sites;
-    sites.reserve(functions.size());
-    for (const elf::Function& f : functions) sites.push_back(window_of(f));
+    std::vector<SitePlan> sites(functions.size());
+    parallel_pieces(functions.size(), kFunctionsPerPiece, [&](size_t begin, size_t end) {
+      for (size_t i = begin; i < end; ++i) sites[i] = window_of(functions[i]);
+    });
     refuse_overlaps(sites);
     prove(sites);
     return sites;
@@ -159,13 +164,17 @@ class Planner {
     for (FileAddr a : addresses) interior.hit(module_.to_target(a), what);
   }
 
-  // What may begin inside a window without a direct branch to it.
+  // What may begin inside a window without a direct branch to it. Hits in a fixed order: the first reason
+  // stays.
   void find_starts(x86::InteriorSet& interior, std::span<const FileRange> frames) const {
+    std::vector<FileAddr> pads, pointers, cases;
+    parallel_run({[&] { cases = elf::jump_table_targets(file_); },
+                  [&] { pointers = elf::code_pointers(file_); }, [&] { pads = elf::landing_pads(file_); }});
     for (const elf::Function& f : symbols_.functions()) interior.hit(module_.to_target(f.addr), "a symbol");
     for (const FileRange& r : frames) interior.hit(module_.to_target(r.begin), "a function");
-    hit_all(interior, elf::landing_pads(file_), "an exception landing pad");
-    hit_all(interior, elf::code_pointers(file_), "the target of a pointer");
-    hit_all(interior, elf::jump_table_targets(file_), "a jump table's target");
+    hit_all(interior, pads, "an exception landing pad");
+    hit_all(interior, pointers, "the target of a pointer");
+    hit_all(interior, cases, "a jump table's target");
     for (const elf::RseqSection& s : rseq_sections_)
       interior.hit(module_.to_target(s.abort), "a restartable sequence's abort");
   }

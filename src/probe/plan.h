@@ -25,6 +25,7 @@ struct PlanOptions {
   bool shadow_stack = false;
   bool faults_matter =
       false;  // the program catches SIGSEGV, SIGBUS or SIGFPE and may look where they happened
+  bool verdict_only = false;  // for looking at, not for arming: the sites lack what only a pad needs to know
 };
 
 // Entry sites for `functions` of one module, in their order. A window of several instructions is accepted

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <vector>
 
+#include "base/parallel.h"
 #include "x86/decode.h"
 
 // A branch with rel32 has one of these byte pairs right before the displacement:
@@ -22,6 +24,8 @@ namespace {
 
 constexpr uint64_t kTrustedDistance = 64 * 1024;
 constexpr size_t kRel32 = 4;
+constexpr size_t kBytesPerPiece = 1 << 20;
+constexpr size_t kWindowsPerPiece = 1024;
 constexpr uint64_t kShortReach = 128;  // of a rel8, from its end, either way
 
 class Scan {
@@ -33,10 +37,22 @@ class Scan {
   void short_branches();
 
  private:
+  struct Branch {
+    TargetAddr opcode;
+    TargetAddr target;
+  };
+  using Branches = std::vector<Branch>;
+
+  // Runs find(begin, end, found) for pieces of [0, count) on all CPUs, and reports what was found in order.
+  template <typename Find>
+  void in_pieces(size_t count, size_t piece, Find find);
+  void near_branches_in(size_t begin, size_t end, Branches& found) const;
   // rel_at: offset of the displacement.
-  void near_candidate(size_t rel_at);
-  void short_candidates(const InteriorSet::Interior& window);
-  void report_if_real(TargetAddr opcode, TargetAddr target);
+  void near_candidate(size_t rel_at, Branches& found) const;
+  void short_candidates(const InteriorSet::Interior& window, Branches& found) const;
+  void add_if_real(TargetAddr opcode, TargetAddr target, Branches& found) const {
+    if (is_real(opcode, target)) found.push_back({opcode, target});
+  }
   bool is_real(TargetAddr opcode, TargetAddr target) const;
 
   std::span<const uint8_t> text_;
@@ -65,31 +81,46 @@ uint32_t near_opcodes_in_16(const uint8_t* p) {
   return static_cast<uint32_t>(_mm_movemask_epi8(_mm_or_si128(call_or_jmp, _mm_or_si128(jcc, xbegin))));
 }
 
-void Scan::near_candidate(size_t rel_at) {
+template <typename Find>
+void Scan::in_pieces(size_t count, size_t piece, Find find) {
+  std::vector<Branches> found(count / piece + 1);
+  parallel_pieces(count, piece, [&](size_t begin, size_t end) { find(begin, end, found[begin / piece]); });
+  for (const Branches& branches : found)
+    for (const Branch& branch : branches) set_.hit(branch.target, branch.opcode, "a branch");
+}
+
+void Scan::near_candidate(size_t rel_at, Branches& found) const {
   int32_t rel;
   std::memcpy(&rel, &text_[rel_at], sizeof rel);
   TargetAddr target = base_ + rel_at + kRel32 + static_cast<uint64_t>(int64_t{rel});
   if (!set_.contains(target)) return;
   bool one_byte_opcode = (text_[rel_at - 1] & 0xfe) == 0xe8;
-  report_if_real(base_ + rel_at - (one_byte_opcode ? 1 : 2), target);
+  add_if_real(base_ + rel_at - (one_byte_opcode ? 1 : 2), target, found);
+}
+
+// Displacements at [begin, end).
+void Scan::near_branches_in(size_t begin, size_t end, Branches& found) const {
+  constexpr size_t kBlock = 16;
+  size_t at = begin;
+  if (at == 0) at = 2;  // no opcode fits before 1, and only a short one before 2
+  if (begin == 0 && (text_[0] & 0xfe) == 0xe8) near_candidate(1, found);
+  for (; at + kBlock <= end; at += kBlock)
+    for (uint32_t places = near_opcodes_in_16(&text_[at]); places; places &= places - 1)
+      near_candidate(at + static_cast<size_t>(std::countr_zero(places)), found);
+  for (; at < end; ++at)
+    if (is_near_opcode(&text_[at])) near_candidate(at, found);
 }
 
 void Scan::near_branches() {
-  constexpr size_t kBlock = 16;
   if (text_.size() < 1 + kRel32 || set_.range().empty()) return;
-  size_t last = text_.size() - kRel32;  // the last possible place of a rel32
-  if ((text_[0] & 0xfe) == 0xe8) near_candidate(1);
-  size_t at = 2;
-  for (; at + kBlock <= last; at += kBlock)
-    for (uint32_t found = near_opcodes_in_16(&text_[at]); found; found &= found - 1)
-      near_candidate(at + static_cast<size_t>(std::countr_zero(found)));
-  for (; at <= last; ++at)
-    if (is_near_opcode(&text_[at])) near_candidate(at);
+  size_t places = text_.size() - kRel32 + 1;
+  in_pieces(places, kBytesPerPiece,
+            [&](size_t begin, size_t end, Branches& found) { near_branches_in(begin, end, found); });
 }
 
 bool is_short_opcode(uint8_t b) { return b == 0xeb || (b & 0xf0) == 0x70 || (b & 0xfc) == 0xe0; }
 
-void Scan::short_candidates(const InteriorSet::Interior& window) {
+void Scan::short_candidates(const InteriorSet::Interior& window, Branches& found) const {
   uint64_t begin = window.start - base_;
   uint64_t end = window.end - base_;
   if (begin >= text_.size()) return;
@@ -98,17 +129,16 @@ void Scan::short_candidates(const InteriorSet::Interior& window) {
   for (; at < limit; ++at) {
     if (!is_short_opcode(text_[at])) continue;
     TargetAddr target = base_ + at + 2 + static_cast<uint64_t>(int64_t{static_cast<int8_t>(text_[at + 1])});
-    if (target > window.start && target < window.end) report_if_real(base_ + at, target);
+    if (target > window.start && target < window.end) add_if_real(base_ + at, target, found);
   }
 }
 
 void Scan::short_branches() {
-  for (const InteriorSet::Interior& window : set_.sorted())
-    if (!set_.refused(window.index)) short_candidates(window);
-}
-
-void Scan::report_if_real(TargetAddr opcode, TargetAddr target) {
-  if (is_real(opcode, target)) set_.hit(target, opcode, "a branch");
+  auto windows = set_.sorted();
+  in_pieces(windows.size(), kWindowsPerPiece, [&](size_t begin, size_t end, Branches& found) {
+    for (const InteriorSet::Interior& window : windows.subspan(begin, end - begin))
+      if (!set_.refused(window.index)) short_candidates(window, found);
+  });
 }
 
 // Decodes from the nearest function start up to the instruction that holds the opcode byte. It may begin

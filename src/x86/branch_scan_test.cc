@@ -47,6 +47,19 @@ class BranchScan : public ::testing::Test {
 
 TEST_F(BranchScan, nothing_there) { EXPECT_FALSE(refused()); }
 
+// A text of several megabytes is looked at in pieces of one.
+TEST_F(BranchScan, branches_around_every_megabyte) {
+  text_.assign(0x300000, 0x90);
+  for (uint64_t border : {0x100000ul, 0x200000ul}) {
+    for (uint64_t at = border - 20; at < border + 4; ++at) {
+      put_branch(at, "e9", 4, kWindowAt + 2);
+      EXPECT_TRUE(refused({kBase + border - 0x100})) << at;
+      std::fill_n(text_.begin() + static_cast<ptrdiff_t>(at), 5, 0x90);
+    }
+  }
+  EXPECT_FALSE(refused());
+}
+
 TEST_F(BranchScan, every_rel32_form_at_every_alignment) {
   for (const char* opcode : {"e8", "e9", "f2 e9", "0f 80", "0f 85", "0f 8f", "c7 f8"}) {
     for (uint64_t at :

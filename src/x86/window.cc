@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
 
 #include "x86/flags.h"
@@ -21,8 +22,10 @@ constexpr uint8_t kInt3 = 0xcc;
 Error refuse(std::string reason) { return Error(ErrorKind::kUnsupported, std::move(reason)); }
 
 TargetAddr entry_of(const FunctionBytes& f) {
-  auto first = decode(f.bytes, f.addr);
-  return first && first->is_endbr64 ? first->end() : f.addr;
+  constexpr std::array<uint8_t, 4> kEndbr64 = {0xf3, 0x0f, 0x1e, 0xfa};
+  bool marked =
+      f.bytes.size() >= kEndbr64.size() && std::equal(kEndbr64.begin(), kEndbr64.end(), f.bytes.begin());
+  return marked ? f.addr + kEndbr64.size() : f.addr;
 }
 
 std::span<const uint8_t> bytes_from(const FunctionBytes& f, TargetAddr a) {
@@ -143,6 +146,7 @@ Result<Window> entry_window(const FunctionBytes& function, const WindowOptions& 
   auto bytes = bytes_from(function, window.start).first(std::max(window.length, window.lead));
   TargetAddr pad(window.start.value + kNominalPadDistance);
   TRY_OK(relocate(bytes, window.start, pad, {.shadow_stack = options.shadow_stack}));
+  if (options.verdict_only) return window;
   window.flags_live = window.lead == 0 && flags_live(function.bytes, function.addr, window.start);
   window.self_branch = !options.go && has_self_branch(function, window.start);  // Go has no red zone
   return window;

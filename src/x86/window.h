@@ -41,6 +41,7 @@ struct FunctionBytes {
 struct WindowOptions {
   bool go = false;  // a goroutine may be parked anywhere: single instructions, or the stack check
   bool shadow_stack = false;
+  bool verdict_only = false;  // flags_live and self_branch, which cost most and refuse nothing, are left out
 };
 
 // The site of an entry probe: behind a leading endbr64, the first of the ladder's steps that fits. The window

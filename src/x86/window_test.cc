@@ -138,6 +138,25 @@ TEST(EntryWindowFacts, self_branch) {
   EXPECT_FALSE(window_of("b8 01 00 00 00 b8 00 00 eb f6 c3")->self_branch);  // bytes of an immediate
 }
 
+// What only looks must not come to another verdict.
+TEST(EntryWindowOptions, verdict_only_changes_no_verdict) {
+  std::mt19937 random(5);
+  for (int round = 0; round < 20000; ++round) {
+    std::vector<uint8_t> code(random() % 24);
+    for (auto& b : code) b = static_cast<uint8_t>(random());
+    auto whole = entry_window({code, kAddr, {}});
+    auto quick = entry_window({code, kAddr, {}}, {.verdict_only = true});
+    ASSERT_EQ(whole.has_value(), quick.has_value());
+    if (!whole) {
+      EXPECT_EQ(whole.error().message(), quick.error().message());
+    } else {
+      EXPECT_EQ(whole->step, quick->step);
+      EXPECT_EQ(whole->end(), quick->end());
+      EXPECT_EQ(whole->needs_proof, quick->needs_proof);
+    }
+  }
+}
+
 // Whatever the bytes, an accepted window keeps its promises.
 TEST(EntryWindowFacts, random_bytes) {
   std::mt19937 random(3);
