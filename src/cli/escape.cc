@@ -49,6 +49,14 @@ void append_hex(std::string& out, uint32_t value, unsigned digits) {
   for (unsigned i = digits; i-- > 0;) out += kDigits[value >> (4 * i) & 0xf];
 }
 
+// Most text is plain: it is copied in runs.
+void append_plain_run(std::string& out, std::string_view& text) {
+  size_t length = 0;
+  while (length < text.size() && is_plain_ascii(static_cast<unsigned char>(text[length]))) ++length;
+  out += text.substr(0, length);
+  text.remove_prefix(length);
+}
+
 // The letter of \n and its kind; 0 if there is none.
 char short_escape(uint32_t code) {
   switch (code) {
@@ -81,7 +89,7 @@ void append_terminal_escape(std::string& out, uint32_t code) {
 }  // namespace
 
 void append_escaped(std::string& out, std::string_view text, bool quoted) {
-  while (!text.empty()) {
+  for (append_plain_run(out, text); !text.empty(); append_plain_run(out, text)) {
     const Character c = decode(text);
     if (c.size == 0) {
       out += "\\x";
@@ -107,12 +115,7 @@ std::string escaped(std::string_view text) {
 
 void append_json_string(std::string& out, std::string_view text) {
   out += '"';
-  while (!text.empty()) {
-    if (is_plain_ascii(static_cast<unsigned char>(text[0]))) {
-      out += text[0];
-      text.remove_prefix(1);
-      continue;
-    }
+  for (append_plain_run(out, text); !text.empty(); append_plain_run(out, text)) {
     const Character c = decode(text);
     if (c.size == 0) {
       out += "\\ufffd";

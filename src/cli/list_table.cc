@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <iterator>
+#include <vector>
 
+#include "base/parallel.h"
 #include "cli/color.h"
 #include "cli/escape.h"
 
@@ -16,25 +18,46 @@ using session::ListedFunction;
 using session::Listing;
 using session::PatchStep;
 
-constexpr size_t kBytesPerLine = 96;  // a guess, to allocate once
+constexpr size_t kFunctionsPerPiece = 4096;
 
-class TableWriter {
- public:
-  TableWriter(const Listing& listing, const ListStyle& style) : listing_(listing), style_(style) {
-    for (const probe::Module& module : listing.modules) modules_.push_back(escaped(module.basename()));
+// The lines of all functions, rendered on all CPUs by writers of their own.
+template <typename MakeWriter>
+std::string lines(const Listing& listing, std::string first, MakeWriter make_writer) {
+  const auto& functions = listing.functions;
+  std::vector<std::string> pieces(functions.size() / kFunctionsPerPiece + 1);
+  parallel_pieces(functions.size(), kFunctionsPerPiece, [&](size_t begin, size_t end) {
+    auto writer = make_writer();
+    for (size_t i = begin; i < end; ++i) writer.append(functions[i]);
+    pieces[begin / kFunctionsPerPiece] = writer.take();
+  });
+  for (const std::string& piece : pieces) first += piece;
+  return first;
+}
+
+// What is the same in all lines.
+struct Columns {
+  explicit Columns(const Listing& listing) {
+    for (const probe::Module& m : listing.modules) modules.push_back(escaped(m.basename()));
     for (const ListedFunction& f : listing.functions) {
-      size_width_ = std::max(size_width_, fmt::formatted_size("{}", f.size));
-      module_width_ = std::max(module_width_, modules_[f.module].size());
+      size_width = std::max(size_width, fmt::formatted_size("{}", f.size));
+      module_width = std::max(module_width, modules[f.module].size());
     }
   }
 
-  std::string run() {
-    out_.reserve(listing_.functions.size() * kBytesPerLine);
-    if (style_.details) append_modules();
-    if (style_.header) append_header();
-    for (const ListedFunction& f : listing_.functions) append(f);
-    return std::move(out_);
-  }
+  std::vector<std::string> modules;
+  size_t size_width = 4;    // SIZE
+  size_t module_width = 6;  // MODULE
+};
+
+class TableWriter {
+ public:
+  TableWriter(const Listing& listing, const Columns& columns, const ListStyle& style)
+      : listing_(listing), columns_(columns), style_(style) {}
+
+  void append_modules();
+  void append_header();
+  void append(const ListedFunction& f);
+  std::string take() { return std::move(out_); }
 
  private:
   auto end() { return std::back_inserter(out_); }
@@ -42,29 +65,23 @@ class TableWriter {
     if (style_.color) out_ += color;
   }
   void end_color() { begin_color(kPlain); }
-
-  void append_modules();
-  void append_header();
-  void append(const ListedFunction& f);
   void append_details(const ListedFunction& f);
 
   const Listing& listing_;
+  const Columns& columns_;
   const ListStyle& style_;
-  std::vector<std::string> modules_;
-  size_t size_width_ = 4;    // SIZE
-  size_t module_width_ = 6;  // MODULE
   std::string out_;
 };
 
 // Only those that have functions here.
 void TableWriter::append_modules() {
-  for (size_t m = 0; m < modules_.size(); ++m) {
+  for (size_t m = 0; m < columns_.modules.size(); ++m) {
     const bool shown = std::any_of(listing_.functions.begin(), listing_.functions.end(),
                                    [&](const ListedFunction& f) { return f.module == m; });
     if (!shown) continue;
     const std::string id = listing_.modules[m].file().build_id();
     begin_color(kDim);
-    fmt::format_to(end(), "# {}: {}, {}", modules_[m], escaped(listing_.modules[m].path()),
+    fmt::format_to(end(), "# {}: {}, {}", columns_.modules[m], escaped(listing_.modules[m].path()),
                    id.empty() ? "no build-id" : "build-id " + id);
     end_color();
     out_ += '\n';
@@ -73,15 +90,15 @@ void TableWriter::append_modules() {
 
 void TableWriter::append_header() {
   begin_color(kBold);
-  fmt::format_to(end(), "{:<14}  {:>{}}  {:<7}  {:<{}}  NAME", "ADDRESS", "SIZE", size_width_, "PATCH",
-                 "MODULE", module_width_);
+  fmt::format_to(end(), "{:<14}  {:>{}}  {:<7}  {:<{}}  NAME", "ADDRESS", "SIZE", columns_.size_width,
+                 "PATCH", "MODULE", columns_.module_width);
   end_color();
   out_ += '\n';
 }
 
 void TableWriter::append(const ListedFunction& f) {
-  fmt::format_to(end(), "{:#014x}  {:>{}}  {:<7}  {:<{}}  ", f.address, f.size, size_width_,
-                 step_name(f.step), modules_[f.module], module_width_);
+  fmt::format_to(end(), "{:#014x}  {:>{}}  {:<7}  {:<{}}  ", f.address, f.size, columns_.size_width,
+                 step_name(f.step), columns_.modules[f.module], columns_.module_width);
   begin_color(kNameColor);
   append_escaped(out_, f.name);
   end_color();
@@ -117,19 +134,19 @@ void TableWriter::append_details(const ListedFunction& f) {
 
 class JsonWriter {
  public:
-  explicit JsonWriter(bool details) : details_(details) {}
+  JsonWriter(const Listing& listing, bool details) : listing_(listing), details_(details) {}
 
-  void append(const Listing& listing, const ListedFunction& f) {
+  void append(const ListedFunction& f) {
     out_ += "{\"name\":";
     append_json_string(out_, f.name);
     if (!f.mangled.empty()) text("mangled", f.mangled);
     number("address", f.address);
     number("size", f.size);
-    text("module", listing.modules[f.module].basename());
+    text("module", listing_.modules[f.module].basename());
     const bool refused = f.step == PatchStep::kRefused;
     text("patch", refused ? "none" : "jump");
     refused ? text("refused", f.refusal) : text("step", step_name(f.step));
-    if (details_) append_details(listing, f);
+    if (details_) append_details(f);
     out_ += "}\n";
   }
   std::string take() { return std::move(out_); }
@@ -144,13 +161,14 @@ class JsonWriter {
     key(name);
     append_json_string(out_, value);
   }
-  void append_details(const Listing& listing, const ListedFunction& f);
+  void append_details(const ListedFunction& f);
 
+  const Listing& listing_;
   bool details_;
   std::string out_;
 };
 
-void JsonWriter::append_details(const Listing& listing, const ListedFunction& f) {
+void JsonWriter::append_details(const ListedFunction& f) {
   if (!f.source_file.empty()) {
     text("file", f.source_file);
     number("line", f.source_line);
@@ -163,8 +181,8 @@ void JsonWriter::append_details(const Listing& listing, const ListedFunction& f)
     }
     out_ += ']';
   }
-  text("path", listing.modules[f.module].path());
-  if (const std::string id = listing.modules[f.module].file().build_id(); !id.empty()) text("build_id", id);
+  text("path", listing_.modules[f.module].path());
+  if (const std::string id = listing_.modules[f.module].file().build_id(); !id.empty()) text("build_id", id);
 }
 
 }  // namespace
@@ -184,13 +202,15 @@ std::string_view step_name(PatchStep step) {
 }
 
 std::string list_table(const Listing& listing, const ListStyle& style) {
-  return TableWriter(listing, style).run();
+  const Columns columns(listing);
+  TableWriter first(listing, columns, style);
+  if (style.details) first.append_modules();
+  if (style.header) first.append_header();
+  return lines(listing, first.take(), [&] { return TableWriter(listing, columns, style); });
 }
 
 std::string list_json(const Listing& listing, bool details) {
-  JsonWriter writer(details);
-  for (const ListedFunction& f : listing.functions) writer.append(listing, f);
-  return writer.take();
+  return lines(listing, {}, [&] { return JsonWriter(listing, details); });
 }
 
 std::string list_summary(const Listing& listing) {

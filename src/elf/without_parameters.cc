@@ -46,8 +46,8 @@ class Masker {
  private:
   size_t step(size_t i) {
     if (size_t length = operator_length(i)) return hide(i, length);
-    if (text_.substr(i).starts_with("(anonymous namespace)")) return hide(i, 21);
     char c = text_[i];
+    if (c == '(' && text_.substr(i).starts_with("(anonymous namespace)")) return hide(i, 21);
     if (c == '(' || c == '<' || c == '{' || c == '[') return open(i);
     if (c == ')' || c == '}' || c == ']') return close(i);
     bool arrow = i > 0 && text_[i - 1] == '-';
@@ -59,6 +59,7 @@ class Masker {
   // "operator<<" -> 10; also "operator" alone, whose type or word follows ("operator bool", "operator new").
   size_t operator_length(size_t i) {
     constexpr std::string_view kWord = "operator";
+    if (text_[i] != 'o') return 0;  // nearly always
     std::string_view rest = text_.substr(i);
     if (!rest.starts_with(kWord) || (i > 0 && is_word(text_[i - 1]))) return 0;
     rest.remove_prefix(kWord.size());
