@@ -48,6 +48,7 @@ class Lister {
 
   Result<Listing> run() {
     TRY_OK(request_.pid != 0 ? open_process() : open_file());
+    plan_options_.verdict_only = true;
     TRY_OK(request_.spec ? find_matching() : find_all());
     for (size_t m = 0; m < listing_.modules.size(); ++m) judge(m);
     if (request_.details) add_details(listing_);
