@@ -45,6 +45,8 @@ class Module {
   Result<const elf::SymbolTable*> symbols() const;
   // The code ranges of .eh_frame, sorted.
   std::span<const FileRange> frames() const;
+  // The separate debug files that symbols() has found: at most one; none before it was called.
+  std::span<const elf::ElfFile> debug_files() const { return cache_->debug_files; }
   // What symbols() found and could not use: debug files of another build, main not found.
   const std::vector<std::string>& notes() const { return cache_->notes; }
 

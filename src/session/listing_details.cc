@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "session/listing_details.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <span>
 
@@ -27,9 +25,19 @@ void add_aliases(const probe::Module& module, std::span<ListedFunction> function
   }
 }
 
+// From the file itself, else from its debug file: addresses are the same in both.
+Result<dwarf::SourceLines> lines_of(const probe::Module& module) {
+  const auto open = [](const elf::ElfFile& file) {
+    return dwarf::SourceLines::open(file.file_bytes(FileOffset(0), file.size()));
+  };
+  auto lines = open(module.file());
+  for (const elf::ElfFile& file : module.debug_files())
+    if (!lines) lines = open(file);
+  return lines;
+}
+
 void add_lines(const probe::Module& module, std::span<ListedFunction> functions) {
-  const elf::ElfFile& file = module.file();
-  const auto lines = dwarf::SourceLines::open(file.file_bytes(FileOffset(0), file.size()));
+  const auto lines = lines_of(module);
   if (!lines) return;
   for (ListedFunction& f : functions) {
     auto source = lines->find(module.to_file(TargetAddr(f.address)));
@@ -47,6 +55,8 @@ void add_details(Listing& listing) {
     if (functions.empty()) continue;
     add_aliases(listing.modules[m], functions);
     add_lines(listing.modules[m], functions);
+    const auto& notes = listing.modules[m].notes();
+    listing.notes.insert(listing.notes.end(), notes.begin(), notes.end());
   }
 }
 

@@ -78,6 +78,12 @@ run: blip list -v -p $PID shop::*
 check: len(re.findall(r"  shop::\w+  at /\S+/throws.cc:\d+  mangled _ZN4shop\w+$", out, re.M)) == 3
 check: re.match(r"# throws: /\S+/throws, build-id [0-9a-f]{40}\n", out)
 
+case: source lines from a separate debug file
+as: user
+sh: cp $TARGETS/loop_calls prog && objcopy --only-keep-debug prog prog.debug && strip prog && objcopy --add-gnu-debuglink=prog.debug prog
+run: blip list -v prog work
+check: re.search(r"  prog +work  at /\S+/work.h:\d+$", out, re.M)
+
 case: aliases with -v
 run: blip list -v $TARGETS/loop_static __libc_malloc
 expect: also
