@@ -32,6 +32,7 @@ class Command {
   ~Command();
 
   pid_t pid() const { return pid_; }
+  int pidfd() const { return pidfd_.get(); }
   const CommandFile& file() const { return file_; }
 
   enum class RunEnd { kThere, kEnded, kExec };

@@ -48,9 +48,9 @@ Status can_run(const std::string& path) {
     return Error::from_errno(errno, fmt::format("cannot run {}", path));
   }
   if (S_ISDIR(st.st_mode))
-    return Error(ErrorKind::kUsage, fmt::format("cannot run {}: it is a directory", path), EISDIR);
+    return Error(ErrorKind::kInvalid, fmt::format("cannot run {}: it is a directory", path), EISDIR);
   if (!S_ISREG(st.st_mode))
-    return Error(ErrorKind::kUsage, fmt::format("cannot run {}: it is not a regular file", path), EACCES);
+    return Error(ErrorKind::kInvalid, fmt::format("cannot run {}: it is not a regular file", path), EACCES);
   if (::faccessat(AT_FDCWD, path.c_str(), X_OK, AT_EACCESS) != 0)
     return Error(ErrorKind::kPermission,
                  fmt::format("cannot run {}: the file is not executable (chmod +x makes it so)", path),
