@@ -10,10 +10,23 @@ namespace {
 
 std::atomic<bool> g_requested{false};
 std::atomic<void (*)()> g_stop{nullptr};
+std::atomic<bool (*)(int)> g_forward{nullptr};
 static_assert(std::atomic<void (*)()>::is_always_lock_free);
 
-void on_signal(int) {
+// Sent by a program to blip, not by the terminal to everybody in front of it.
+bool sent_by_program(const siginfo_t* info) { return info && info->si_code <= 0; }
+
+bool left_to_command(int signal, const siginfo_t* info) {
+  auto* forward = g_forward.load();
+  return forward && forward(sent_by_program(info) ? signal : 0);
+}
+
+void on_signal(int signal, siginfo_t* info, void*) {
   const int saved = errno;
+  if (left_to_command(signal, info)) {
+    errno = saved;
+    return;
+  }
   g_requested.store(true);
   if (auto* stop = g_stop.load()) stop();
   errno = saved;
@@ -21,9 +34,10 @@ void on_signal(int) {
 
 }  // namespace
 
-StopSignals::StopSignals(void (*stop)()) {
+StopSignals::StopSignals(void (*stop)(), bool (*forward)(int)) {
   g_requested.store(false);
   g_stop.store(stop);
+  g_forward.store(forward);
   for (size_t i = 0; i < std::size(kSignals); ++i) {
     const int signal = kSignals[i];
     sigaction(signal, nullptr, &before_[i]);
@@ -31,7 +45,12 @@ StopSignals::StopSignals(void (*stop)()) {
     struct sigaction action = {};
     sigemptyset(&action.sa_mask);
     // A closed pipe and a file-size limit show as errors of write(2). No SA_RESTART: sleeping calls return.
-    action.sa_handler = signal == SIGPIPE || signal == SIGXFSZ ? SIG_IGN : on_signal;
+    if (signal == SIGPIPE || signal == SIGXFSZ) {
+      action.sa_handler = SIG_IGN;
+    } else {
+      action.sa_sigaction = on_signal;
+      action.sa_flags = SA_SIGINFO;
+    }
     sigaction(signal, &action, nullptr);
   }
 }
@@ -39,6 +58,7 @@ StopSignals::StopSignals(void (*stop)()) {
 StopSignals::~StopSignals() {
   for (size_t i = 0; i < std::size(kSignals); ++i) sigaction(kSignals[i], &before_[i], nullptr);
   g_stop.store(nullptr);
+  g_forward.store(nullptr);
 }
 
 bool StopSignals::requested() { return g_requested.load(); }

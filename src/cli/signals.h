@@ -9,9 +9,13 @@ namespace blip::cli {
 // While it lives, SIGINT, SIGTERM, SIGHUP and SIGQUIT call `stop` (which must be safe in a signal handler)
 // instead of ending blip, however often they come; SIGPIPE and SIGXFSZ are ignored. A SIGHUP that was ignored
 // before (nohup) stays so. One at a time.
+//
+// With a command, given by `forward`, they are the command's business: those of the terminal go to it anyway,
+// those that a program sends to blip are handed to `forward`, and blip goes on until the command ends. Only
+// when `forward` says that it has ended already do they stop blip.
 class StopSignals {
  public:
-  explicit StopSignals(void (*stop)());
+  explicit StopSignals(void (*stop)(), bool (*forward)(int) = nullptr);
   ~StopSignals();
   StopSignals(const StopSignals&) = delete;
   StopSignals& operator=(const StopSignals&) = delete;

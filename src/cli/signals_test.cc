@@ -36,5 +36,26 @@ TEST(StopSignals, nohup_is_respected) {
   signal(SIGHUP, SIG_DFL);
 }
 
+bool g_command_runs = true;
+int g_forwarded = -1;
+bool forward(int number) {
+  g_forwarded = number;
+  return g_command_runs;
+}
+
+TEST(StopSignals, with_a_command_they_are_its_business_until_it_ends) {
+  g_stops = 0;
+  g_command_runs = true;
+  StopSignals signals(&count_stop, &forward);
+  raise(SIGTERM);  // sent by a program
+  EXPECT_EQ(g_forwarded, SIGTERM);
+  EXPECT_EQ(g_stops, 0);
+  EXPECT_FALSE(StopSignals::requested());
+  g_command_runs = false;
+  raise(SIGINT);
+  EXPECT_EQ(g_stops, 1);
+  EXPECT_TRUE(StopSignals::requested());
+}
+
 }  // namespace
 }  // namespace blip::cli

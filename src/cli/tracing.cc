@@ -2,6 +2,11 @@
 #include "cli/tracing.h"
 
 #include <fmt/format.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include <optional>
 
 #include "cli/commands.h"
 #include "cli/notices.h"
@@ -35,6 +40,7 @@ std::string_view why(End end) {
 
 void tell_armed(const Command& command, const Armed& armed) {
   if (command.quiet) return;
+  for (const std::string& remark : armed.remarks) say(remark);
   say(armed_line(armed));
   if (!command.session.verbose) return;
   for (const session::Refusal& refusal : armed.refused) say(refusal_line(refusal));
@@ -54,23 +60,28 @@ void tell_end(const Command& command, const Summary& summary) {
 
 int exit_code(const Error& error) { return error.kind() == ErrorKind::kUsage ? kExitUsage : kExitFailed; }
 
-}  // namespace
+// blip's own code, and how the command ended, if there was one.
+struct Outcome {
+  int code = kExitFine;
+  std::optional<int> command_status;
+};
 
-int run_tracing(const Command& command, const TracingHooks& hooks) {
-  StopSignals signals(&Session::request_stop);
+Outcome trace(const Command& command, const TracingHooks& hooks) {
+  const bool has_command = !command.session.command.empty();
+  StopSignals signals(&Session::request_stop, has_command ? &Session::forward_to_command : nullptr);
   const auto waiting = [&] {
     if (!command.quiet) say(fmt::format("waiting for a process named {}", command.session.process_name));
   };
   auto started = Session::start(command.session, waiting);
   if (!started) {
     say_error(started.error().message());
-    return exit_code(started.error());
+    return {exit_code(started.error()), {}};
   }
   Session& session = **started;
   tell_armed(command, session.armed());
-  if (session.armed().probes == 0) {
+  if (session.armed().probes == 0 && !session.command_ended()) {
     say_error("nothing was armed: every function that matches was refused (-v lists why)");
-    return kExitFailed;
+    return {kExitFailed, {}};
   }
   const Summary summary = session.run(
       {.sink = hooks.sink, .end_of_round = hooks.end_of_round, .notice = [&](const std::string& text) {
@@ -78,7 +89,29 @@ int run_tracing(const Command& command, const TracingHooks& hooks) {
        }});
   const bool printed = !hooks.at_end || hooks.at_end(summary);
   tell_end(command, summary);
-  return printed && !summary.failed ? kExitFine : kExitFailed;
+  return {printed && !summary.failed ? kExitFine : kExitFailed, session.wait_for_command()};
+}
+
+// Ends blip as the command ended, so that the shell sees no difference.
+int pass_on(int status, int own_code) {
+  if (WIFSIGNALED(status)) {
+    const rlimit no_core{0, 0};  // the command has left one, if it was to
+    ::setrlimit(RLIMIT_CORE, &no_core);
+    ::signal(WTERMSIG(status), SIG_DFL);
+    sigset_t unblocked;
+    ::sigemptyset(&unblocked);
+    ::sigprocmask(SIG_SETMASK, &unblocked, nullptr);
+    ::raise(WTERMSIG(status));
+    return 128 + WTERMSIG(status);
+  }
+  return WEXITSTATUS(status) != 0 ? WEXITSTATUS(status) : own_code;
+}
+
+}  // namespace
+
+int run_tracing(const Command& command, const TracingHooks& hooks) {
+  const Outcome outcome = trace(command, hooks);
+  return outcome.command_status ? pass_on(*outcome.command_status, outcome.code) : outcome.code;
 }
 
 }  // namespace blip::cli

@@ -11,10 +11,12 @@
 #include <thread>
 
 #include "base/progress.h"
+#include "proc/command_signals.h"
 #include "proc/cpu.h"
 #include "proc/find_processes.h"
 #include "session/environment.h"
 #include "session/live_merge.h"
+#include "session/spawn.h"
 #include "session/traced_process.h"
 
 namespace blip::session {
@@ -25,6 +27,7 @@ using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
 std::atomic<bool> stop_requested = false;
+proc::CommandSignals current_command;
 
 constexpr uint64_t kMaxRingSize = uint64_t{1} << 30;
 constexpr milliseconds kLookForProcesses{50};
@@ -59,9 +62,14 @@ struct Session::Impl {
   explicit Impl(const Options& o) : options(o), context(options) {
     if (options.max_events) context.limit.most = *options.max_events;
   }
+  ~Impl() { current_command.forget(); }
 
   Status start(const std::function<void()>& waiting);
   Status start_by_name(const std::function<void()>& waiting);
+  Status start_command();
+  const proc::Process* first_process() const;
+  Status register_early();
+  Status go();
   Status add_by_pid(pid_t pid);
   size_t add_by_name();
   bool is_known(pid_t pid) const;
@@ -87,6 +95,7 @@ struct Session::Impl {
   ctf::Uuid uuid = ctf::random_uuid();
   ctf::TraceInfo info;
   TraceContext context;
+  std::optional<Spawn> spawn;
   std::vector<std::unique_ptr<TracedProcess>> planned;
   std::vector<std::unique_ptr<TracedProcess>> live;
   std::optional<LiveMerge> merge;
@@ -101,18 +110,52 @@ struct Session::Impl {
 
 Status Session::Impl::start(const std::function<void()>& waiting) {
   TRY_OK(check_options(options));
-  if (!options.process_name.empty()) {
+  if (!options.command.empty()) {
+    TRY_OK(start_command());
+  } else if (!options.process_name.empty()) {
     TRY_OK(start_by_name(waiting));
   } else {
     for (pid_t pid : options.pids) TRY_OK(add_by_pid(pid));
   }
-  if (planned.empty()) return Error(ErrorKind::kUnsupported, "commands cannot be started in this version");
-  if (options.mode == Mode::kRecord) TRY_OK(open_output(planned.front()->process()));
+  if (options.mode == Mode::kRecord && first_process()) TRY_OK(open_output(*first_process()));
   choose_buffers();
-  auto status = arm_planned();
+  Status status = register_early();
+  if (status) status = arm_planned();
   if (!status && dir) dir->abandon();
   armed.total_ms = since_process_start_ms();
   return status;
+}
+
+Status Session::Impl::start_command() {
+  TRY(Spawn started, Spawn::start(options.command, context));
+  spawn.emplace(std::move(started));
+  current_command.hold(spawn->command);
+  if (spawn->planned) planned.push_back(std::move(spawn->planned));
+  armed.remarks = spawn->remarks;
+  armed.notes = spawn->notes;
+  return {};
+}
+
+const proc::Process* Session::Impl::first_process() const {
+  if (!planned.empty()) return &planned.front()->process();
+  return spawn && spawn->early ? &spawn->early->process() : nullptr;
+}
+
+// What a command did before everything in it could be probed.
+Status Session::Impl::register_early() {
+  if (!spawn || !spawn->early) return {};
+  if (spawn->ended) spawn->early->report(armed);
+  return register_streams(*spawn->early);
+}
+
+// The command runs from here on.
+Status Session::Impl::go() {
+  if (!spawn) return {};
+  if (spawn->early) {
+    if (merge) spawn->early->consumer().show_to(&*merge);
+    retire(*spawn->early);
+  }
+  return spawn->command.go();
 }
 
 Status Session::Impl::add_by_pid(pid_t pid) {
@@ -185,7 +228,7 @@ Status Session::Impl::open_output(const proc::Process& first) {
   TRY(dir, ctf::TraceDir::create(path));
   info = trace_info(options);
   info.realtime_offset = context.clock.realtime_offset();
-  if (options.pids.size() == 1) {
+  if (options.pids.size() == 1 || spawn) {
     info.procname = first.comm();
     info.vpid = first.ns_pid();
   }
@@ -335,7 +378,12 @@ Summary Session::Impl::run(const Hooks& hooks) {
   for (const auto& process : live)
     if (merge) process->consumer().show_to(&*merge);
   Summary summary;
-  summary.end = loop(hooks);
+  if (const Status gone = go(); !gone) {
+    summary.warnings.push_back("the command could not be let go: " + gone.error().message());
+    summary.failed = true;
+  } else {
+    summary.end = spawn && spawn->ended ? *spawn->ended : loop(hooks);
+  }
   finish(summary);
   summary.events = totals.events;
   summary.discarded = totals.discarded;
@@ -361,6 +409,12 @@ Result<std::unique_ptr<Session>> Session::start(const Options& options,
 
 const Armed& Session::armed() const { return impl_->armed; }
 Summary Session::run(const Hooks& hooks) { return impl_->run(hooks); }
+bool Session::command_ended() const { return impl_->spawn && impl_->spawn->ended; }
+std::optional<int> Session::wait_for_command() {
+  if (!impl_->spawn) return std::nullopt;
+  return impl_->spawn->command.wait();
+}
 void Session::request_stop() { stop_requested = true; }
+bool Session::forward_to_command(int signal) { return current_command.send(signal); }
 
 }  // namespace blip::session

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -31,7 +32,8 @@ struct Armed {
   double total_ms = 0;   // from blip's start
   double paused_ms = 0;  // the longest stop of any thread
   std::vector<Refusal> refused;
-  std::vector<std::string> notes;  // for -v: fall-backs taken, leftovers cleaned
+  std::vector<std::string> remarks;  // what the user should know: a script's interpreter is traced
+  std::vector<std::string> notes;    // for -v: fall-backs taken, leftovers cleaned
 };
 
 struct ProbeCount {
@@ -71,7 +73,8 @@ struct Hooks {
 class Session {
  public:
   // Finds the processes, plans, attaches, arms. With Options::wait_for_processes it waits for the first one;
-  // `waiting` is called before that. On an error nothing is left in any target.
+  // `waiting` is called before that. A command is started, but runs no code of its own before run(). On an
+  // error nothing is left in any target.
   static Result<std::unique_ptr<Session>> start(const Options& options,
                                                 const std::function<void()>& waiting = {});
   ~Session();
@@ -82,8 +85,16 @@ class Session {
   // finishes the trace.
   Summary run(const Hooks& hooks);
 
+  // The command ended, or executed another program, before everything in it could be probed.
+  bool command_ended() const;
+  // The end of the command, which may be long after run(): what waitpid(2) says. None if there is no command.
+  std::optional<int> wait_for_command();
+
   // From a signal handler or another thread: run() comes to a normal end.
   static void request_stop();
+  // From a signal handler: sends the signal to the command or, if it has not been started yet, as soon as it
+  // is. False if it has ended.
+  static bool forward_to_command(int signal);
 
  private:
   struct Impl;

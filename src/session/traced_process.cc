@@ -25,11 +25,12 @@ double to_ms(std::chrono::nanoseconds t) { return std::chrono::duration<double, 
 
 }  // namespace
 
-Result<std::unique_ptr<TracedProcess>> TracedProcess::plan(proc::Process process, TraceContext& context) {
+Result<std::unique_ptr<TracedProcess>> TracedProcess::plan(proc::Process process, TraceContext& context,
+                                                           const PlanScope& scope) {
   const progress::Step step(fmt::format("reading the modules of process {}", process.pid()));
   TRY(proc::Memory memory, proc::Memory::open(process.pid()));
   std::unique_ptr<TracedProcess> self(new TracedProcess(std::move(process), std::move(memory), context));
-  TRY_OK(self->make_plan());
+  TRY_OK(self->make_plan(scope));
   return self;
 }
 
@@ -39,16 +40,37 @@ TracedProcess::~TracedProcess() {
   disarm(nobody_reads_it);
 }
 
-Status TracedProcess::make_plan() {
+// targets_, from what the user asked for.
+Status TracedProcess::resolve(const PlanScope& scope, const probe::ResolveContext& where) {
+  std::vector<elf::Spec> specs;
+  for (const ProbeRequest& request : context_.options.probes) specs.push_back(request.spec);
+  if (!scope.part_will_do) {
+    TRY(targets_, probe::resolve_functions(specs, modules_, where));
+  } else {
+    std::set<std::pair<size_t, FileAddr>> known;
+    for (size_t i = 0; i < specs.size(); ++i) {
+      auto some = probe::resolve_functions({&specs[i], 1}, modules_, where);
+      if (!some) continue;
+      for (probe::FunctionTarget& target : *some) {
+        target.request = i;
+        if (known.emplace(target.module, target.function.addr).second) targets_.push_back(std::move(target));
+      }
+    }
+  }
+  if (scope.only)
+    std::erase_if(targets_, [&](const probe::FunctionTarget& t) { return !scope.only(modules_[t.module]); });
+  if (targets_.empty()) return Error(ErrorKind::kNotFound, "nothing matches");
+  return {};
+}
+
+Status TracedProcess::make_plan(const PlanScope& scope) {
   const Options& options = context_.options;
   TRY(const std::vector<proc::Map> maps, proc::read_maps(process_.pid()));
   TRY(probe::LoadedModules loaded, probe::load_modules(process_, memory_, maps));
   modules_ = std::move(loaded.modules);
   modules_complete_ = loaded.unreadable.empty();
   for (const probe::UnreadableModule& m : loaded.unreadable) notes_.push_back(m.text());
-  std::vector<elf::Spec> specs;
-  for (const ProbeRequest& request : options.probes) specs.push_back(request.spec);
-  TRY(targets_, probe::resolve_functions(specs, modules_, {&memory_, loaded.unreadable}));
+  TRY_OK(resolve(scope, {&memory_, loaded.unreadable}));
   for (const probe::Module& m : modules_) notes_.insert(notes_.end(), m.notes().begin(), m.notes().end());
   if (targets_.size() > options.max_probes)
     return Error(ErrorKind::kUsage,

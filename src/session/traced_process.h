@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -36,12 +37,19 @@ struct TraceContext {
   EventLimit limit;
 };
 
+// What of a process is to be probed: by default everything the user asked for.
+struct PlanScope {
+  std::function<bool(const probe::Module&)> only;  // modules that count; empty: all
+  bool part_will_do = false;                       // requests without a match are left out, not refused
+};
+
 // One process with its probes, from plan to detach, and the children that forks gave a copy of them. Whatever
 // happens after arm(), the destructor leaves them as they were.
 class TracedProcess {
  public:
   // Looks at the process and decides what would be patched; nothing is changed in it.
-  static Result<std::unique_ptr<TracedProcess>> plan(proc::Process process, TraceContext& context);
+  static Result<std::unique_ptr<TracedProcess>> plan(proc::Process process, TraceContext& context,
+                                                     const PlanScope& scope = {});
   // Stops it and arms. On an error nothing is left in the target.
   Status arm();
   ~TracedProcess();
@@ -75,7 +83,8 @@ class TracedProcess {
   TracedProcess(proc::Process process, proc::Memory memory, TraceContext& context)
       : process_(std::move(process)), memory_(std::move(memory)), context_(context) {}
 
-  Status make_plan();
+  Status make_plan(const PlanScope& scope);
+  Status resolve(const PlanScope& scope, const probe::ResolveContext& where);
   Error all_refused() const;
   abi::Geometry geometry(uint32_t largest_record) const;
   bool has_left();

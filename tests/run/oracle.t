@@ -31,3 +31,11 @@ run: blip count -p $PID --function PyList_* --function PyNumber_* --function PyU
 check: armed.probes > 100
 check: {f: n for f, n in re.findall(r"@\[(\w+)\]: (\d+)", helper.out()) if f in table()}
   == {f: str(n) for f, n in table().items() if n}
+
+case: every malloc of a command from its start on
+sh: bpftrace -c "/usr/bin/ls -l /etc/hostname /usr/bin/env" -e 'uprobe:/lib/x86_64-linux-gnu/libc.so.6:malloc /pid == cpid/
+  { @hits = count(); }' | sed -n 's/^@hits: //p' > hits.txt
+until: alone
+run: blip count --function libc.so.6:malloc -- /usr/bin/ls -l /etc/hostname /usr/bin/env
+check: table()["malloc"] == int(read_file("hits.txt"))
+check: table()["malloc"] > 20

@@ -12,8 +12,9 @@ __attribute__((constructor)) static void at_start(void) {
 }
 
 #ifdef WITH_LIBRARY
-extern unsigned long lib_calls;
+extern unsigned long lib_calls, mallocs;
 unsigned long lib_work(unsigned long i);
+void allocate(unsigned long size);
 #endif
 
 int main(int argc, char** argv) {
@@ -21,7 +22,8 @@ int main(int argc, char** argv) {
   for (unsigned long i = 0; i < n; i++) sum += work(i, "main");
 #ifdef WITH_LIBRARY
   for (unsigned long i = 0; i < n; i++) sum += lib_work(i);
-  say("lib_calls=%lu", lib_calls);
+  for (unsigned long i = 0; i < n; i++) allocate(i * 100);
+  say("lib_calls=%lu mallocs=%lu", lib_calls, mallocs);
 #endif
   say("calls=%lu checksum=%lx", n + early, sum);
   return argc > 2 ? atoi(argv[2]) : 0;

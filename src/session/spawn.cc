@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+#include "session/spawn.h"
+
+#include <fmt/core.h>
+
+#include "probe/loader.h"
+
+// Two phases, because libraries are not there at exec and rseq is not registered:
+//
+//   exec        probes of what runs before the milestone are armed; they use the shared ring
+//   milestone   these are removed, everything is planned anew with all modules, armed, and the command let go
+//
+// Both are traced processes of one trace: the classes are the same, events and counts add up.
+
+namespace blip::session {
+
+namespace {
+
+Result<std::vector<probe::Module>> modules_now(const proc::Process& process, const proc::Memory& memory) {
+  TRY(const std::vector<proc::Map> maps, proc::read_maps(process.pid()));
+  TRY(probe::LoadedModules loaded, probe::load_modules(process, memory, maps));
+  return std::move(loaded.modules);
+}
+
+}  // namespace
+
+Result<Spawn> Spawn::start(const std::vector<std::string>& words, TraceContext& context) {
+  TRY(proc::Command command, proc::Command::start(words));
+  Spawn spawn(std::move(command));
+  spawn.make_remarks();
+  Status prepared = spawn.prepare(context);
+  const auto& interpreter = spawn.command.file().interpreter_of_script;
+  if (!prepared && interpreter)
+    return prepared.error().with_context(
+        fmt::format("{} is a script, traced is {}", spawn.command.file().path, *interpreter));
+  if (!prepared) return prepared.error();
+  return spawn;
+}
+
+void Spawn::make_remarks() {
+  const proc::CommandFile& file = command.file();
+  if (file.interpreter_of_script)
+    remarks.push_back(
+        fmt::format("{} is a script: its interpreter {} is traced", file.path, *file.interpreter_of_script));
+  if (file.loses_privileges)
+    remarks.push_back(fmt::format(
+        "{} is set-uid or has capabilities: traced, it runs without them (run blip as root)", file.path));
+}
+
+Status Spawn::prepare(TraceContext& context) {
+  TRY_OK(run_to_milestone(context));
+  if (ended) {
+    if (!early) remarks.push_back(fmt::format("{} ended before it could be traced", command.file().path));
+    return {};
+  }
+  TRY(proc::Process process, proc::Process::open(command.pid()));
+  TRY(planned, TracedProcess::plan(std::move(process), context));
+  return {};
+}
+
+Status Spawn::run_to_milestone(TraceContext& context) {
+  TRY(const proc::Process process, proc::Process::open(command.pid()));
+  TRY(const proc::Memory memory, proc::Memory::open(command.pid()));
+  TRY(const std::vector<probe::Module> modules, modules_now(process, memory));
+  auto milestone = probe::Milestone::find(modules);
+  if (!milestone) return {};
+  // Of a static program everything is known now, so that what does not match is an error.
+  const bool is_static = milestone->kind() == probe::Milestone::Kind::kMain;
+  TRY_OK(arm_early(context, {.only = [&](const probe::Module& m) { return milestone->runs_before(m); },
+                             .part_will_do = !is_static}));
+  TRY(const auto end, command.run_to(milestone->addr(), [&] { return milestone->reached(memory); }));
+  if (end == proc::Command::RunEnd::kEnded) ended = End::kTargetExit;
+  if (end == proc::Command::RunEnd::kExec) ended = End::kTargetExec;
+  if (milestone->kind() == probe::Milestone::Kind::kEntry)
+    notes.push_back("the program's loader is unknown: what libraries do before its entry is not traced");
+  disarm_early();
+  return {};
+}
+
+Status Spawn::arm_early(TraceContext& context, const PlanScope& scope) {
+  TRY(proc::Process process, proc::Process::open(command.pid()));
+  auto plan = TracedProcess::plan(std::move(process), context, scope);
+  // Refused here may be possible at the milestone: which function an IFUNC means is not decided yet.
+  if (!plan && (scope.part_will_do || plan.error().kind() == ErrorKind::kUnsupported)) return {};
+  if (!plan) return plan.error();
+  TRY_OK((*plan)->arm());
+  early = *std::move(plan);
+  return {};
+}
+
+void Spawn::disarm_early() {
+  if (!early) return;
+  Summary summary;
+  early->disarm(summary);
+  notes.insert(notes.end(), summary.warnings.begin(), summary.warnings.end());
+}
+
+}  // namespace blip::session
