@@ -3,6 +3,8 @@
 
 #include <fmt/core.h>
 
+#include <utility>
+
 #include "probe/loader.h"
 
 // Two phases, because libraries are not there at exec and rseq is not registered:
@@ -15,6 +17,8 @@
 namespace blip::session {
 
 namespace {
+
+constexpr uint32_t kUnusedSubbuf = 4096;
 
 Result<std::vector<probe::Module>> modules_now(const proc::Process& process, const proc::Memory& memory) {
   TRY(const std::vector<proc::Map> maps, proc::read_maps(process.pid()));
@@ -83,7 +87,11 @@ Status Spawn::arm_early(TraceContext& context, const PlanScope& scope) {
   // Refused here may be possible at the milestone: which function an IFUNC means is not decided yet.
   if (!plan && (scope.part_will_do || plan.error().kind() == ErrorKind::kUnsupported)) return {};
   if (!plan) return plan.error();
-  TRY_OK((*plan)->arm());
+  // No thread has rseq yet: the rings of the CPUs stay empty.
+  const uint32_t usual = std::exchange(context.subbuf_size, kUnusedSubbuf);
+  const Status armed = (*plan)->arm();
+  context.subbuf_size = usual;
+  TRY_OK(armed);
   early = *std::move(plan);
   return {};
 }

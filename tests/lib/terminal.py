@@ -33,7 +33,8 @@ class Job:
         if self.pid == 0:
             os.setpgid(0, 0)
             os.tcsetpgrp(self.slave, os.getpid())
-            signal.signal(signal.SIGTTOU, signal.SIG_DFL)
+            for number in (signal.SIGTTOU, signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT, signal.SIGQUIT):
+                signal.signal(number, signal.SIG_DFL)
             for fd in (0, 1, 2):
                 os.dup2(self.slave, fd)
             os.closerange(3, 100)
@@ -48,15 +49,18 @@ class Job:
         end = time.monotonic() + SECONDS
         while not condition():
             self.look()
-            if time.monotonic() > end:
+            self.wait(0)
+            if time.monotonic() > end or (self.status is not None and not condition()):
                 sys.exit(f"{self.shown.decode(errors='replace')}\nterminal: {what} did not happen")
 
     def wait(self, flags):
-        if self.status is None:
-            pid, status = os.waitpid(self.pid, flags | os.WNOHANG)
-            if pid and not os.WIFSTOPPED(status):
-                self.status = status
-            return pid and os.WIFSTOPPED(status)
+        """True if the job has stopped (WUNTRACED); its end is remembered."""
+        if self.status is not None:
+            return False
+        pid, status = os.waitpid(self.pid, flags | os.WNOHANG)
+        if pid and not os.WIFSTOPPED(status):
+            self.status = status
+        return pid and os.WIFSTOPPED(status)
 
     def see(self, text):
         self.until(f"see {text}", lambda: text.encode() in self.shown)
@@ -80,10 +84,7 @@ class Job:
         os.killpg(self.pid, getattr(signal, "SIG" + name))
 
     def end(self):
-        def ended():
-            self.wait(0)
-            return self.status is not None
-        self.until("end", ended)
+        self.until("end", lambda: self.status is not None)
         self.look()
         print(self.shown.decode(errors="replace").replace("\r\n", "\n"), end="")
         if os.WIFSIGNALED(self.status):

@@ -167,9 +167,9 @@ sh: python3 $LIB/terminal.py -- blip record -q -o t --function libc.so.6:malloc 
 expect: front True True True
 
 case: Ctrl-C ends the command and with it blip
-sh: python3 $LIB/terminal.py "see up" "key C" -- blip record -o t --function libc.so.6:malloc -- sh -c 'echo up; sleep 20; sleep 20'
+sh: python3 $LIB/terminal.py "see ready" "type x" "see done" "key C" -- blip record -o t --function work -- $TARGETS/loop_calls 5
 expect: signal 2
-expect: trace in t
+expect: blip: 5 events, 0 discarded, 0 skipped; trace in t
 
 case: a command that handles Ctrl-C is waited for
 sh: python3 $LIB/terminal.py "see up" "key C" "see caught" -- blip record -o t --function libc.so.6:malloc -- sh -c
@@ -266,3 +266,20 @@ until: alone
 run: blip count --function libc.so.6:malloc -- /usr/bin/su --version
 expect-stderr: set-uid
 expect-exit: 0
+
+# ---- programs without symbols ----
+
+case: main of a stripped program, and of ls
+until: alone
+run: blip count --function main --function _start -- $TARGETS/spawned_stripped 10
+expect: calls=11
+check: (table()["main"], table()["_start"]) == (1, 1)
+until: alone
+run: blip count --function main -c "ls -l /etc/hostname"
+check: table()["main"] == 1
+
+case: an IFUNC of a static program, which is chosen while it starts
+until: alone
+run: blip count --function strlen --function work -- $TARGETS/spawned_static 10
+expect: calls=11
+check: table()["work"] == 11
