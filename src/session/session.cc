@@ -30,7 +30,7 @@ std::atomic<bool> stop_requested = false;
 proc::CommandSignals current_command;
 
 constexpr uint64_t kMaxRingSize = uint64_t{1} << 30;
-constexpr milliseconds kLookForProcesses{50};
+constexpr milliseconds kLookForProcesses{100};
 constexpr uint64_t kAllBuffers = uint64_t{1} << 30;  // of all processes, unless the user says otherwise
 constexpr uint32_t kLeastSubbuf = 64 << 10;
 
