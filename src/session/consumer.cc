@@ -126,8 +126,7 @@ uint64_t Consumer::drain_rings(bool last) {
   return round.bytes;
 }
 
-uint64_t Consumer::drain() {
-  const ctf::ClockPair start = clock_.sample();
+uint64_t Consumer::drain(ctf::ClockPair start) {
   if (++rounds_ % kRoundsPerRefresh == 0) {
     if (names_) names_->refresh();
     tell_discarded(start.ns);

@@ -62,8 +62,9 @@ class Consumer {
   // From now on, hand events to `live`.
   void show_to(LiveMerge* live) { live_ = live; }
 
-  // One round; returns the bytes drained.
-  uint64_t drain();
+  // One round, begun at `start`, a sample of the clock; returns the bytes drained. One sample serves all
+  // consumers: what lies between the last two is converted fastest.
+  uint64_t drain(ctf::ClockPair start);
   // The last round: nobody writes any more.
   void finish();
 

@@ -271,10 +271,10 @@ Status Session::Impl::register_streams(TracedProcess& process) {
 }
 
 uint64_t Session::Impl::drain() {
-  const uint64_t now_ns = context.clock.sample().ns;
+  const ctf::ClockPair start = context.clock.sample();
   uint64_t bytes = 0;
-  for (const auto& process : live) bytes = std::max(bytes, process->consumer().drain());
-  if (merge) context.limit.taken += merge->show(now_ns, context.limit.most - context.limit.taken);
+  for (const auto& process : live) bytes = std::max(bytes, process->consumer().drain(start));
+  if (merge) context.limit.taken += merge->show(start.ns, context.limit.most - context.limit.taken);
   return bytes;
 }
 
