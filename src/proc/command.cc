@@ -36,6 +36,7 @@ namespace blip::proc {
 namespace {
 
 constexpr int kCannotExec = 127;
+constexpr useconds_t kStopPause = 200;  // microseconds
 constexpr uint64_t kScratchBelowStack = 2048;
 constexpr size_t kKernelSigsetSize = 8;
 
@@ -81,6 +82,10 @@ Error explain_exec(const std::string& path, int error) {
     return Error(ErrorKind::kUnsupported, fmt::format("cannot run {}: not a program for this machine", path),
                  error);
   return Error::from_errno(error, fmt::format("cannot run {}", path));
+}
+
+bool is_exit(const siginfo_t& info) {
+  return info.si_code == CLD_EXITED || info.si_code == CLD_KILLED || info.si_code == CLD_DUMPED;
 }
 
 class AllSignalsBlocked {
@@ -207,15 +212,21 @@ Result<Command::RunEnd> Command::run_to(TargetAddr addr, const std::function<Res
 Status Command::go() {
   Status status = on_tracer_thread([&] { return change_death_signal(0, true); });
   // A signal that came before has ended it: it would have done so without blip.
-  if (!status && ended()) status = Status();
+  if (!status && (status_ || has_exited(WNOHANG))) status = Status();
   if (status) held_ = false;
   return status;
 }
 
-bool Command::ended() const {
-  siginfo_t info{};
-  const int got = ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT);
-  return status_ || got != 0 || info.si_pid == pid_;
+// While its tracer, a thread of blip, is just ending the child may show a last stop, asked for or not.
+bool Command::has_exited(int flags) const {
+  for (;;) {
+    siginfo_t info{};
+    const int got = ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOWAIT | flags);
+    if (got != 0 && errno != EINTR) return true;
+    if (got == 0 && info.si_pid == 0) return false;
+    if (got == 0 && is_exit(info)) return true;
+    if (got == 0) ::usleep(kStopPause);
+  }
 }
 
 // In the held child, which is killed if blip dies meanwhile.
@@ -239,26 +250,16 @@ Status Command::change_death_signal(int signal, bool then_continue) {
   return {};
 }
 
-int Command::take_status(int status) {
-  status_ = status;
-  held_ = false;
-  return status;
-}
-
-int Command::wait() {
+std::optional<int> Command::reap(int flags) {
+  if (status_ || !has_exited(flags)) return status_;
   int status = kCannotExec << 8;
-  while (!status_) {
-    const pid_t got = ::waitpid(pid_, &status, 0);
-    if (got == pid_ || (got < 0 && errno != EINTR)) take_status(status);
-  }
-  return *status_;
+  (void)::waitpid(pid_, &status, 0);
+  held_ = false;
+  return status_ = status;
 }
 
-std::optional<int> Command::poll() {
-  int status = 0;
-  if (!status_ && ::waitpid(pid_, &status, WNOHANG) == pid_) take_status(status);
-  return status_;
-}
+int Command::wait() { return *reap(0); }
+std::optional<int> Command::poll() { return reap(WNOHANG); }
 
 void Command::send(int signal) const {
   (void)::syscall(SYS_pidfd_send_signal, pidfd_.get(), signal, nullptr, 0);

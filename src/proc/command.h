@@ -56,9 +56,9 @@ class Command {
   Status launch(const std::vector<std::string>& words, const SignalState& signals);
   Status run_to_exec(int errors);
   Status change_death_signal(int signal, bool then_continue);
-  bool ended() const;
   void end();
-  int take_status(int status);
+  bool has_exited(int flags) const;
+  std::optional<int> reap(int flags);
 
   pid_t pid_ = 0;
   Fd pidfd_;
