@@ -5,8 +5,11 @@
 #include <random>
 
 #include "elf/code_pointers.h"
+#include "elf/debug_link.h"
 #include "elf/jump_tables.h"
 #include "elf/landing_pads.h"
+#include "elf/mini_debug.h"
+#include "elf/relocations.h"
 #include "elf/rseq_sections.h"
 #include "elf/symbols.h"
 #include "elf/test_image.h"
@@ -41,6 +44,10 @@ uint64_t read_everything(const Bytes& image) {
     sum += symbols->object("_thread_db_pthread_tid").value_or(1);
     if (const Function* function = symbols->function_at(file->entry())) sum += function->size;
   }
+  if (auto link = debug_link(*file)) sum += link->name.size() + file_crc(*file);
+  if (auto inner = mini_debug_file(*file); inner && *inner) sum += (*inner)->size();
+  if (auto range = file->build_id_range()) sum += file->bytes(*range).size();
+  for_each_function_slot(*file, [&](const FunctionSlot& slot) { sum += slot.symbol.size(); });
   sum += landing_pads(*file).size() + frame_ranges(*file).size() + code_pointers(*file).size();
   return sum + jump_table_targets(*file).size() + rseq_sections(*file).size();
 }

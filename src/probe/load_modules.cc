@@ -49,8 +49,8 @@ class TargetRoot {
 
 class Loader {
  public:
-  Loader(const proc::Process& process, const proc::Memory& memory)
-      : process_(process), memory_(memory), root_(process.pid()) {
+  Loader(const proc::Process& process, const proc::Memory& memory, ModuleFiles& files)
+      : process_(process), memory_(memory), files_(files), root_(process.pid()) {
     const std::string exe = fmt::format("/proc/{}/exe", process.pid());
     if (::stat(exe.c_str(), &exe_) != 0) exe_ = {};
   }
@@ -58,14 +58,14 @@ class Loader {
   void load(const proc::Map& map) {
     if (is_known(map)) return;
     const bool is_executable = map.inode == exe_.st_ino && (map.dev == exe_.st_dev || map.path == exe_path());
-    auto opened = open_mapped_file(process_, memory_, map, is_executable);
+    auto opened =
+        open_mapped_file(process_, memory_, map, is_executable, root_.search_roots(map.path), files_);
     if (!opened) {
       unreadable(map.path, opened.error().message());
       return;
     }
     known_.push_back({map.dev, map.inode, result_.modules.size()});
-    result_.modules.emplace_back(std::move(opened->file), map.path, opened->bias, is_executable,
-                                 root_.search_roots(map.path));
+    result_.modules.emplace_back(std::move(opened->file), map.path, opened->bias, is_executable);
   }
 
   LoadedModules take() && { return std::move(result_); }
@@ -100,6 +100,7 @@ class Loader {
 
   const proc::Process& process_;
   const proc::Memory& memory_;
+  ModuleFiles& files_;
   TargetRoot root_;
   struct stat exe_;
   std::vector<Known> known_;
@@ -109,8 +110,8 @@ class Loader {
 }  // namespace
 
 Result<LoadedModules> load_modules(const proc::Process& process, const proc::Memory& memory,
-                                   std::span<const proc::Map> maps) {
-  Loader loader(process, memory);
+                                   std::span<const proc::Map> maps, ModuleFiles& files) {
+  Loader loader(process, memory, files);
   for (const proc::Map& map : maps)
     if (is_code_of_file(map)) loader.load(map);
   LoadedModules loaded = std::move(loader).take();
@@ -121,6 +122,12 @@ Result<LoadedModules> load_modules(const proc::Process& process, const proc::Mem
                  fmt::format("the executable of process {} cannot be read{}", process.pid(),
                              loaded.unreadable.empty() ? "" : ": " + loaded.unreadable.front().text()));
   return loaded;
+}
+
+Result<LoadedModules> load_modules(const proc::Process& process, const proc::Memory& memory,
+                                   std::span<const proc::Map> maps) {
+  ModuleFiles files;
+  return load_modules(process, memory, maps, files);
 }
 
 }  // namespace blip::probe

@@ -79,20 +79,22 @@ class Opener {
   Opener(const proc::Process& process, const proc::Memory& memory, const proc::Map& map)
       : process_(process), memory_(memory), map_(map) {}
 
-  Result<MappedFile> open(const Candidate& candidate) const {
+  // `open_file` makes a ModuleFile of what a descriptor leads to.
+  template <typename OpenFile>
+  Result<MappedFile> open(const Candidate& candidate, OpenFile open_file) const {
     Fd fd(::open(candidate.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
     struct stat st;
     if (!fd || ::fstat(fd.get(), &st) != 0) return from_errno(errno);
-    TRY(elf::ElfFile file, elf::ElfFile::from_fd(fd, map_.path));
+    TRY(std::shared_ptr<ModuleFile> file, open_file(fd));
     const bool same_inode = candidate.is_the_inode || st.st_ino == map_.inode;
-    const auto bias = load_bias(file, map_);
+    const auto bias = load_bias(file->elf(), map_);
     if (!bias && same_inode) return Error(ErrorKind::kUnsupported, "mapped in a way no loader does");
     if (!bias) return replaced(process_);
-    const Verdict verdict = compare(file, *bias, memory_);
-    const bool by_build_id = file.build_id_range().has_value();
-    if (verdict == Verdict::kDifferent) return replaced(process_);
-    if (same_inode || (by_build_id && verdict == Verdict::kSame)) return MappedFile{std::move(file), *bias};
-    return replaced(process_);
+    const Verdict verdict = compare(file->elf(), *bias, memory_);
+    const bool same_build = verdict == Verdict::kSame && file->elf().build_id_range();
+    const bool accepted = verdict != Verdict::kDifferent && (same_inode || same_build);
+    if (!accepted) return replaced(process_);
+    return MappedFile{std::move(file), *bias};
   }
 
  private:
@@ -122,11 +124,13 @@ std::optional<uint64_t> load_bias(const elf::ElfFile& file, const proc::Map& map
 
 // Reported is what came of the path as the target sees it: the ways before it are closed to most users.
 Result<MappedFile> open_mapped_file(const proc::Process& process, const proc::Memory& memory,
-                                    const proc::Map& map, bool is_executable) {
+                                    const proc::Map& map, bool is_executable,
+                                    const std::vector<elf::SearchRoot>& roots, ModuleFiles& files) {
   const Opener opener(process, memory, map);
+  const auto open_file = [&](const Fd& fd) { return files.open(fd, map.path, is_executable, roots); };
   Error told = replaced(process);
   for (const Candidate& candidate : candidates(process, map, is_executable)) {
-    auto file = opener.open(candidate);
+    auto file = opener.open(candidate, open_file);
     if (file) return file;
     if (!candidate.is_last_resort) told = file.error();
   }

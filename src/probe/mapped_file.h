@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 #include "elf/elf_file.h"
+#include "probe/module_file.h"
 #include "proc/maps.h"
 #include "proc/memory.h"
 #include "proc/process.h"
@@ -13,7 +14,7 @@
 namespace blip::probe {
 
 struct MappedFile {
-  elf::ElfFile file;
+  std::shared_ptr<ModuleFile> file;
   uint64_t bias = 0;  // run-time address - file address
 };
 
@@ -24,7 +25,9 @@ std::optional<uint64_t> load_bias(const elf::ElfFile& file, const proc::Map& map
 // link, the path as the target sees it, the path as we see it. What was opened by path is accepted only if
 // it is the same build as in memory (build-id; without one, the same inode and the same text), so a package
 // upgrade under a running process gives an error, never the wrong offsets.
+// `roots` are for its debug files.
 Result<MappedFile> open_mapped_file(const proc::Process& process, const proc::Memory& memory,
-                                    const proc::Map& map, bool is_executable);
+                                    const proc::Map& map, bool is_executable,
+                                    const std::vector<elf::SearchRoot>& roots, ModuleFiles& files);
 
 }  // namespace blip::probe

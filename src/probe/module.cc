@@ -4,10 +4,6 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "base/progress.h"
-#include "elf/landing_pads.h"
-#include "probe/start_code.h"
-
 namespace blip::probe {
 
 namespace {
@@ -16,22 +12,23 @@ std::string basename_of(const std::string& path) { return path.substr(path.rfind
 
 }  // namespace
 
-Module::Module(elf::ElfFile file, std::string path, uint64_t bias, bool is_executable,
-               std::vector<elf::SearchRoot> roots)
-    : file_(std::make_unique<elf::ElfFile>(std::move(file))),
+Module::Module(std::shared_ptr<ModuleFile> file, std::string path, uint64_t bias, bool is_executable)
+    : file_(std::move(file)),
       path_(std::move(path)),
       basename_(basename_of(path_)),
       bias_(bias),
-      is_executable_(is_executable),
-      roots_(std::move(roots)),
-      cache_(std::make_unique<Cache>()) {}
+      is_executable_(is_executable) {}
+
+Module::Module(elf::ElfFile file, std::string path, uint64_t bias, bool is_executable)
+    : Module(std::make_shared<ModuleFile>(std::move(file), is_executable, std::vector<elf::SearchRoot>()),
+             std::move(path), bias, is_executable) {}
 
 Result<Module> Module::of_file(const std::string& path) {
   TRY(elf::ElfFile file, elf::ElfFile::open(path));
   std::unique_ptr<char, decltype(&std::free)> whole(::realpath(path.c_str(), nullptr), &std::free);
-  const std::string absolute = whole ? whole.get() : path;
+  const std::vector<elf::SearchRoot> roots{{"/", whole ? whole.get() : path}};
   const bool is_executable = file.is_code(file.entry());
-  return Module(std::move(file), path, 0, is_executable, {{"/", absolute}});
+  return Module(std::make_shared<ModuleFile>(std::move(file), is_executable, roots), path, 0, is_executable);
 }
 
 bool Module::is_libc() const {
@@ -41,7 +38,7 @@ bool Module::is_libc() const {
 
 AddrRange Module::extent() const {
   AddrRange range{TargetAddr(UINT64_MAX), TargetAddr(0)};
-  for (const elf::Segment& s : file_->segments()) {
+  for (const elf::Segment& s : file().segments()) {
     range.begin = std::min(range.begin, to_target(s.range.begin));
     range.end = std::max(range.end, to_target(s.range.end));
   }
@@ -50,34 +47,9 @@ AddrRange Module::extent() const {
 
 std::vector<AddrRange> Module::text() const {
   std::vector<AddrRange> ranges;
-  for (const elf::Segment& s : file_->segments())
+  for (const elf::Segment& s : file().segments())
     if (s.exec) ranges.push_back({to_target(s.range.begin), to_target(s.range.end)});
   return ranges;
-}
-
-Result<const elf::SymbolTable*> Module::symbols() const {
-  if (!cache_->symbols) TRY_OK(load_symbols());
-  return cache_->symbols.get();
-}
-
-Status Module::load_symbols() const {
-  const progress::Step step("reading the symbols of " + basename_);
-  elf::DebugFiles debug = elf::find_debug_files(*file_, roots_);
-  cache_->debug_files = std::move(debug.files);
-  cache_->notes = std::move(debug.notes);
-  TRY(elf::SymbolTable table, elf::SymbolTable::load(*file_, cache_->debug_files));
-  if (is_executable_ && lacks_start_functions(table)) {
-    StartFunctions start = find_start_functions(*file_, table, frames());
-    table.add(start.found);
-    for (std::string& note : start.notes) cache_->notes.push_back(std::move(note));
-  }
-  cache_->symbols = std::make_unique<elf::SymbolTable>(std::move(table));
-  return {};
-}
-
-std::span<const FileRange> Module::frames() const {
-  if (!cache_->frames) cache_->frames = std::make_unique<std::vector<FileRange>>(elf::frame_ranges(*file_));
-  return *cache_->frames;
 }
 
 }  // namespace blip::probe

@@ -8,26 +8,25 @@
 
 #include "base/addr.h"
 #include "base/result.h"
-#include "elf/debug_files.h"
 #include "elf/elf_file.h"
 #include "elf/symbols.h"
+#include "probe/module_file.h"
 #include "proc/maps.h"
 #include "proc/memory.h"
 #include "proc/process.h"
 
 namespace blip::probe {
 
-// An ELF file as the target has it mapped. What costs time (symbols, unwind tables) is read on first use and
-// kept.
+// An ELF file as the target has it mapped.
 class Module {
  public:
-  // `roots`: where separate debug files are looked for.
-  Module(elf::ElfFile file, std::string path, uint64_t bias, bool is_executable,
-         std::vector<elf::SearchRoot> roots = {});
+  Module(std::shared_ptr<ModuleFile> file, std::string path, uint64_t bias, bool is_executable);
+  // Without debug files.
+  Module(elf::ElfFile file, std::string path, uint64_t bias, bool is_executable);
   // A file by itself, at its own addresses; an executable if it has an entry point.
   static Result<Module> of_file(const std::string& path);
 
-  const elf::ElfFile& file() const { return *file_; }
+  const elf::ElfFile& file() const { return file_->elf(); }
   const std::string& path() const { return path_; }
   const std::string& basename() const { return basename_; }
   bool is_executable() const { return is_executable_; }
@@ -41,32 +40,18 @@ class Module {
   // The executable segments, at run-time addresses.
   std::vector<AddrRange> text() const;
 
-  // The file's own symbols, those of its debug file, and main and _start of a stripped executable.
-  Result<const elf::SymbolTable*> symbols() const;
-  // The code ranges of .eh_frame, sorted.
-  std::span<const FileRange> frames() const;
-  // The separate debug files that symbols() has found: at most one; none before it was called.
-  std::span<const elf::ElfFile> debug_files() const { return cache_->debug_files; }
-  // What symbols() found and could not use: debug files of another build, main not found.
-  const std::vector<std::string>& notes() const { return cache_->notes; }
+  // See ModuleFile.
+  Result<const elf::SymbolTable*> symbols() const { return file_->symbols(); }
+  std::span<const FileRange> frames() const { return file_->frames(); }
+  std::span<const elf::ElfFile> debug_files() const { return file_->debug_files(); }
+  const std::vector<std::string>& notes() const { return file_->notes(); }
 
  private:
-  struct Cache {
-    std::vector<elf::ElfFile> debug_files;
-    std::unique_ptr<elf::SymbolTable> symbols;
-    std::unique_ptr<std::vector<FileRange>> frames;
-    std::vector<std::string> notes;
-  };
-
-  Status load_symbols() const;
-
-  std::unique_ptr<elf::ElfFile> file_;
+  std::shared_ptr<ModuleFile> file_;
   std::string path_;
   std::string basename_;
   uint64_t bias_;
   bool is_executable_;
-  std::vector<elf::SearchRoot> roots_;
-  std::unique_ptr<Cache> cache_;
 };
 
 // A file with code in the target that blip cannot look into.
@@ -82,7 +67,10 @@ struct LoadedModules {
   std::vector<UnreadableModule> unreadable;
 };
 
-// Every ELF file with code in the target. Only a missing executable is an error.
+// Every ELF file with code in the target. Only a missing executable is an error. `files` holds those of other
+// processes of the trace, which are not read again.
+Result<LoadedModules> load_modules(const proc::Process& process, const proc::Memory& memory,
+                                   std::span<const proc::Map> maps, ModuleFiles& files);
 Result<LoadedModules> load_modules(const proc::Process& process, const proc::Memory& memory,
                                    std::span<const proc::Map> maps);
 

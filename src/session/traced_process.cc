@@ -66,7 +66,7 @@ Status TracedProcess::resolve(const PlanScope& scope, const probe::ResolveContex
 Status TracedProcess::make_plan(const PlanScope& scope) {
   const Options& options = context_.options;
   TRY(const std::vector<proc::Map> maps, proc::read_maps(process_.pid()));
-  TRY(probe::LoadedModules loaded, probe::load_modules(process_, memory_, maps));
+  TRY(probe::LoadedModules loaded, probe::load_modules(process_, memory_, maps, context_.files));
   modules_ = std::move(loaded.modules);
   modules_complete_ = loaded.unreadable.empty();
   for (const probe::UnreadableModule& m : loaded.unreadable) notes_.push_back(m.text());

@@ -34,6 +34,7 @@ struct TraceContext {
   ClassTable classes;
   ctf::TscClock clock;
   uint32_t subbuf_size;  // of each process
+  probe::ModuleFiles files;
   EventLimit limit;
 };
 

@@ -79,6 +79,13 @@ target: loop_stripped 10
 run: blip count -p $PID --function work
 error: work
 
+case: main and _start of a stripped executable
+target: loop_stripped 10
+run: blip count -p $PID --function main --function _start --function $main
+expect: main 0
+expect: _start 0
+check: armed.probes == 2
+
 case: one of two specs matches nothing
 target: loop_calls 10
 run: blip count -p $PID --function work --function zzz_nothing

@@ -201,3 +201,23 @@ with: libcalls.so.1 libcalls_other.so.1
 sh: mv libcalls_other.so.1 libcalls.so.1
 run: blip count -p $PID --function parse_one
 expect: parse_one 10
+
+case: symbols by build-id in the root of a chroot
+prepare: mkdir -p root/bin; cp $TARGETS/loop_static root/full; objcopy --only-keep-debug root/full root/debug;
+  objcopy --strip-all root/full root/bin/true; rm root/full;
+  id=$$(readelf -n root/bin/true | awk '/Build ID/ {print $$3}');
+  mkdir -p root/usr/lib/debug/.build-id/$${id:0:2}; mv root/debug root/usr/lib/debug/.build-id/$${id:0:2}/$${id:2}.debug;
+  chmod -R a+rX root
+inside: unshare --user --map-root-user chroot $DIR/root
+program: /bin/true 10
+run: blip count -p $PID --function work
+expect: work 10
+
+case: symbols in a file of their own beside a program in a container
+needs: bwrap
+prepare: mkdir -p root/bin root/proc; objcopy --only-keep-debug $TARGETS/loop_static root/bin/true.debug;
+  objcopy --strip-all --add-gnu-debuglink=root/bin/true.debug $TARGETS/loop_static root/bin/true; chmod -R a+rX root
+inside: bwrap --unshare-all --ro-bind $DIR/root / --proc /proc --die-with-parent --
+program: /bin/true 10
+run: blip count -p $PID --function work
+expect: work 10
