@@ -221,3 +221,10 @@ inside: bwrap --unshare-all --ro-bind $DIR/root / --proc /proc --die-with-parent
 program: /bin/true 10
 run: blip count -p $PID --function work
 expect: work 10
+
+case: main and _start of stripped programs, from their start
+each: main_pie main_nopie main_cet main_static main_static_pie
+until: alone
+run: blip count --function main --function _start -- $TARGETS/$EACH 5
+expect: main 1
+expect: _start 1
