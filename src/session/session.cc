@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <map>
 #include <thread>
 
 #include "base/progress.h"
@@ -32,6 +33,7 @@ proc::CommandSignals current_command;
 constexpr uint64_t kMaxRingSize = uint64_t{1} << 30;
 constexpr milliseconds kLookForProcesses{100};
 constexpr uint64_t kAllBuffers = uint64_t{1} << 30;  // of all processes, unless the user says otherwise
+constexpr int kTriesWhileWaiting = 20;
 constexpr uint32_t kLeastSubbuf = 64 << 10;
 
 double to_ms(std::chrono::nanoseconds t) { return std::chrono::duration<double, std::milli>(t).count(); }
@@ -73,6 +75,8 @@ struct Session::Impl {
   Status add_by_pid(pid_t pid);
   size_t add_by_name();
   bool is_known(pid_t pid) const;
+  // One that has just started may not have its libraries yet.
+  int tries() const { return options.wait_for_processes ? kTriesWhileWaiting : 1; }
   Status arm_planned();
   void choose_buffers();
   Status open_output(const proc::Process& first);
@@ -99,7 +103,7 @@ struct Session::Impl {
   std::vector<std::unique_ptr<TracedProcess>> planned;
   std::vector<std::unique_ptr<TracedProcess>> live;
   std::optional<LiveMerge> merge;
-  std::vector<pid_t> hopeless;  // of the right name, but cannot be traced
+  std::map<pid_t, int> failures;  // of the right name, but could not be traced so often
   uint64_t streams = 0;
   Armed armed;
   ConsumerTotals totals;
@@ -177,8 +181,7 @@ size_t Session::Impl::add_by_name() {
                           : Result<std::unique_ptr<TracedProcess>>(process.error());
     if (traced) {
       planned.push_back(*std::move(traced));
-    } else if (traced.error().kind() != ErrorKind::kGone) {
-      hopeless.push_back(pid);
+    } else if (traced.error().kind() != ErrorKind::kGone && ++failures[pid] == tries()) {
       armed.notes.push_back(fmt::format("process {} is left out: {}", pid, traced.error().message()));
     }
   }
@@ -186,7 +189,7 @@ size_t Session::Impl::add_by_name() {
 }
 
 bool Session::Impl::is_known(pid_t pid) const {
-  if (std::find(hopeless.begin(), hopeless.end(), pid) != hopeless.end()) return true;
+  if (const auto f = failures.find(pid); f != failures.end() && f->second >= tries()) return true;
   return std::any_of(live.begin(), live.end(),
                      [&](const auto& p) { return p->process().pid() == pid || p->shares(pid); });
 }
@@ -247,7 +250,7 @@ Status Session::Impl::arm_planned() {
       return options.pids.size() > 1 ? status.error().with_context(fmt::format("process {}", pid))
                                      : status.error();
     if (!status) {
-      hopeless.push_back(pid);
+      failures[pid] = tries();
       armed.notes.push_back(fmt::format("process {} is left out: {}", pid, status.error().message()));
       failed = status.error();
       continue;
