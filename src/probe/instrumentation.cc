@@ -209,6 +209,7 @@ Status Instrumentation::build() {
                              .control = region_.control,
                              .rseq = facts_.rseq,
                              .tid_offset = facts_.tid_offset,
+                             .asks_tid = asks_tid(),
                              .no_syscalls = process_.seccomp_mode() != 0,
                              .follow_fork = follow_fork_,
                              .monotonic = clock_};
@@ -245,12 +246,21 @@ void Instrumentation::fill_header() {
     header->pad_areas[i] = {region_.areas[i].range.begin.value, region_.areas[i].range.size()};
 }
 
+// A system call for an id that nobody wants might displease a filter that comes later.
+bool Instrumentation::asks_tid() const {
+  return std::any_of(probes_.begin(), probes_.end(), [](const Probe& probe) {
+    return std::any_of(probe.program.fields.begin(), probe.program.fields.end(), [](const jit::Field& f) {
+      return f.capture == jit::Capture::kTid || f.capture == jit::Capture::kThreadKey;
+    });
+  });
+}
+
 // The gate page is private memory of the target: written from outside.
 Status Instrumentation::write_gate(uint32_t gate) {
   const abi::GatePage page{.gate = gate,
                            .pid = process_.ns_pid(),
                            .tid_offset = facts_.tid_offset.value_or(abi::kNoTidOffset),
-                           .no_syscalls = process_.seccomp_mode() != 0};
+                           .no_syscalls = process_.seccomp_mode() != 0 || !asks_tid()};
   return memory_.write(region_.control - abi::kGatePageSize, bytes_of(page));
 }
 
@@ -323,7 +333,6 @@ Result<bool> Instrumentation::patch_stopped(proc::Attachment& attachment, bool l
   if (!touched_) TRY_OK(check_facts(attachment));
   TRY(const std::vector<proc::Map> maps, proc::read_maps(process_.pid()));
   TRY_OK(refuse_other_blip(maps));
-  TRY(const proc::ProcStatus status, proc::read_status(process_.pid(), attachment.threads().front().tid));
   if (facts_.rseq && thread_before_clone(attachment)) {
     if (!last_try) return false;
     return Error(ErrorKind::kBusy,
@@ -331,8 +340,7 @@ Result<bool> Instrumentation::patch_stopped(proc::Attachment& attachment, bool l
   }
   const PatchIndex index(patches_);
   touched_ = true;  // threads may be moved
-  TRY(const std::vector<const Patch*> blocked,
-      move_into_pads(attachment, memory_, maps, index, status.caught != 0, last_try));
+  TRY(const std::vector<const Patch*> blocked, move_into_pads(attachment, memory_, maps, index, last_try));
   if (!blocked.empty()) {
     if (!last_try) {
       touched_ = false;

@@ -70,6 +70,7 @@ class Instrumentation {
   Status build();
   void fill_header();
   bool thread_before_clone(proc::Attachment& attachment) const;
+  bool asks_tid() const;
   Status write_gate(uint32_t gate);
   Status populate();
   Result<bool> patch(bool last_try);

@@ -30,9 +30,9 @@ class Planner {
         symbols_(symbols),
         rseq_sections_(elf::rseq_sections(file_)),
         faults_matter_(options.faults_matter || file_.is_go()),
-        window_options_{.go = file_.is_go(),
-                        .shadow_stack = options.shadow_stack,
-                        .verdict_only = options.verdict_only} {}
+        window_options_{
+            .go = file_.is_go(), .shadow_stack = options.shadow_stack, .verdict_only = options.verdict_only} {
+  }
 
   std::vector<SitePlan> run(std::span<const elf::Function> functions) {
     std::vector<SitePlan> sites(functions.size());

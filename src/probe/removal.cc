@@ -79,9 +79,7 @@ class Remover {
     if (!foreign.empty() && still_jumps(foreign)) return keep_for_foreign();
     TRY_OK(move_out_of_pads(attachment, footprint_, patches_));
     TRY(const std::vector<proc::Map> maps, proc::read_maps(process_.pid()));
-    TRY(const proc::ProcStatus status, proc::read_status(process_.pid(), attachment.threads().front().tid));
-    TRY(const std::optional<pid_t> inside,
-        find_inside(attachment, memory_, maps, footprint_, status.caught != 0));
+    TRY(const std::optional<pid_t> inside, find_inside(attachment, memory_, maps, footprint_));
     if (inside) {
       obstacle_ = fmt::format("thread {} is still inside a probe", *inside);
       return false;

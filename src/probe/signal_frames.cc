@@ -18,7 +18,8 @@ constexpr uint64_t kFrameRip = kFrameRsp + 8;
 constexpr uint64_t kFrameCs = kFrameRip + 2 * 8;
 constexpr uint16_t kUserCs = 0x33;
 constexpr std::array<uint8_t, 9> kRestorer = {0x48, 0xc7, 0xc0, 0x0f, 0,
-                                              0,    0,    0x0f, 0x05};  // mov $15,%rax; syscall
+                                              0,    0,    0x0f, 0x05};                // mov $15,%rax; syscall
+constexpr std::array<uint8_t, 7> kShortRestorer = {0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05};  // mov $15,%eax; syscall
 constexpr uint64_t kRedZone = 128;
 constexpr uint64_t kMaxStack = 8 << 20;
 constexpr size_t kMaxStacks = 16;           // alternate stacks on top of each other
@@ -31,6 +32,9 @@ uint64_t word_at(std::span<const uint8_t> bytes, uint64_t offset) {
 }
 
 bool is_restorer(const proc::Memory& memory, TargetAddr at) {
+  std::array<uint8_t, kShortRestorer.size()> start;
+  if (!memory.read(at, start)) return false;
+  if (start == kShortRestorer) return true;
   std::array<uint8_t, kRestorer.size()> code;
   return memory.read(at, code) && code == kRestorer;
 }

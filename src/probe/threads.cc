@@ -75,7 +75,7 @@ const Patch* PatchIndex::inside_window(TargetAddr a) const {
 
 Result<std::vector<const Patch*>> move_into_pads(proc::Attachment& attachment, const proc::Memory& memory,
                                                  std::span<const proc::Map> maps, const PatchIndex& index,
-                                                 bool check_signal_frames, bool move_if_blocked) {
+                                                 bool move_if_blocked) {
   std::vector<const Patch*> blocked;
   std::vector<std::pair<proc::Thread*, TargetAddr>> moves;
   for (proc::Thread& thread : attachment.threads()) {
@@ -88,13 +88,12 @@ Result<std::vector<const Patch*>> move_into_pads(proc::Attachment& attachment, c
       }
     }
   }
-  if (check_signal_frames) {
-    SignalFrames frames(attachment.threads(), memory, maps);
-    for (size_t i = 0; i < attachment.threads().size(); ++i) {
-      TRY(const std::vector<InterruptedCode> codes, frames.interrupted(i));
-      for (const InterruptedCode& code : codes)
-        if (const Patch* patch = index.inside_window(code.pc)) blocked.push_back(patch);
-    }
+  // Also where no signal is caught now: a handler may have taken itself away (SA_RESETHAND) and still run.
+  SignalFrames frames(attachment.threads(), memory, maps);
+  for (size_t i = 0; i < attachment.threads().size(); ++i) {
+    TRY(const std::vector<InterruptedCode> codes, frames.interrupted(i));
+    for (const InterruptedCode& code : codes)
+      if (const Patch* patch = index.inside_window(code.pc)) blocked.push_back(patch);
   }
   if (!blocked.empty() && !move_if_blocked) return blocked;
   for (auto [thread, copy] : moves) TRY_OK(thread->set_registers(moved(*thread, copy)));
@@ -117,14 +116,13 @@ Status move_out_of_pads(proc::Attachment& attachment, const Footprint& footprint
 }
 
 Result<std::optional<pid_t>> find_inside(proc::Attachment& attachment, const proc::Memory& memory,
-                                         std::span<const proc::Map> maps, const Footprint& footprint,
-                                         bool check_signal_frames) {
+                                         std::span<const proc::Map> maps, const Footprint& footprint) {
   const std::span<const proc::Thread> threads = attachment.threads();
   const PadCode pads(footprint, memory, maps);
   for (const proc::Thread& thread : threads)
     if (pads.runs(TargetAddr(thread.registers.rip), TargetAddr(thread.registers.rsp)))
       return std::optional(thread.tid);
-  if (!check_signal_frames) return std::optional<pid_t>();
+
   SignalFrames frames(threads, memory, maps);
   for (size_t i = 0; i < threads.size(); ++i) {
     auto codes = frames.interrupted(i);

@@ -34,7 +34,7 @@ class PatchIndex {
 // cannot be moved; if there are any, no thread is moved unless `move_if_blocked`.
 Result<std::vector<const Patch*>> move_into_pads(proc::Attachment& attachment, const proc::Memory& memory,
                                                  std::span<const proc::Map> maps, const PatchIndex& index,
-                                                 bool check_signal_frames, bool move_if_blocked);
+                                                 bool move_if_blocked);
 
 // After restoring: moves threads from the entry of a pad, or from the copy of an instruction, back to the
 // original.
@@ -43,8 +43,7 @@ Status move_out_of_pads(proc::Attachment& attachment, const Footprint& footprint
 
 // The first thread that is, or will return from a signal handler, into the pads; none: they can go.
 Result<std::optional<pid_t>> find_inside(proc::Attachment& attachment, const proc::Memory& memory,
-                                         std::span<const proc::Map> maps, const Footprint& footprint,
-                                         bool check_signal_frames);
+                                         std::span<const proc::Map> maps, const Footprint& footprint);
 
 // A finished pad leaves the thread's rseq_cs at its descriptor; the kernel follows it at the next preemption,
 // so it must go before the descriptor does.

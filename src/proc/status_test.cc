@@ -16,7 +16,8 @@ TEST(Status, fields_are_read) {
   const auto status = parse_status(
       "Name:\tmy prog\nState:\tS "
       "(sleeping)\nTgid:\t77\nPPid:\t5\nTracerPid:\t99\nUid:\t1\t2\t3\t4\nGid:\t5\t6\t7\t8\n"
-      "NSpid:\t77\t12\t1\nSigQ:\t3/31000\nSigPnd:\t0000000000000001\nShdPnd:\t0000000000004000\nSigBlk:\t8000000000000000\n"
+      "NSpid:\t77\t12\t1\nSigQ:\t3/"
+      "31000\nSigPnd:\t0000000000000001\nShdPnd:\t0000000000004000\nSigBlk:\t8000000000000000\n"
       "SigIgn:\t0000000000001000\nSigCgt:\t0000000180000000\nCapPrm:\t000001ffffffffff\nSeccomp:\t2\n");
   ASSERT_TRUE(status);
   EXPECT_EQ(status->comm, "my prog");

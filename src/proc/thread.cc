@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 #include <signal.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 
 #include <cerrno>
 #include <cstring>
@@ -119,6 +120,8 @@ Result<uint64_t> Thread::interrupting_signals(pid_t pid) const {
 
 Status Thread::repair_spurious_eintr(pid_t pid, int delivering) {
   if (!registers.in_system_call() || static_cast<int64_t>(registers.rax) != -EINTR) return {};
+  // close() has given the descriptor up before it says EINTR: a second one could hit somebody else's.
+  if (registers.orig_rax == SYS_close) return {};
   TRY(const uint64_t pending, interrupting_signals(pid));
   if (pending != 0) return {};
   if (delivering != 0) {

@@ -307,6 +307,7 @@ std::optional<End> Session::Impl::drop_gone(const Hooks& hooks) {
     if (hooks.notice) hooks.notice(fmt::format("process {} has gone", (*p)->process().pid()));
     retire(**p);
     p = live.erase(p);
+    last.reset();  // of the one that was dropped, not of those left
   }
   return live.size() == 1 && !options.wait_for_processes ? last : std::nullopt;
 }

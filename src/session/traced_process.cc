@@ -128,8 +128,9 @@ Status TracedProcess::arm() {
         {t.name, module.basename(), t.function.addr, t.request, module.to_target(t.function.addr).value});
   }
   std::vector<jit::Program> programs = context_.classes.add(functions);
-  if (context_.classes.classes().size() >= abi::kMaxClasses)
-    return Error(ErrorKind::kUsage, fmt::format("too many probes: at most {}", abi::kMaxClasses));
+  constexpr size_t kMost = abi::kMaxClasses - abi::kFirstClass;
+  if (context_.classes.classes().size() > kMost)
+    return Error(ErrorKind::kUsage, fmt::format("too many probes: at most {}", kMost));
   uint32_t largest = 0;
   for (size_t i = 0; i < probes_.size(); ++i) {
     largest = std::max(largest, programs[i].record_size);

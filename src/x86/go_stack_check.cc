@@ -58,7 +58,7 @@ std::optional<GoStackCheck> go_stack_check(Bytes function) {
   const size_t lea = lea_frame(function.subspan(at));
   const size_t first = at != 0 ? at : lea;
   at += lea;
-  const size_t compare = compare_guard(function.subspan(at));
+  const size_t compare = compare_guard(function.subspan(std::min(at, function.size())));
   if (compare == 0) return std::nullopt;
   at += compare;
   const size_t jump = jump_if_below(function.subspan(std::min(at, function.size())));

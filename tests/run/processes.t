@@ -42,6 +42,18 @@ run: blip record -p $PID -p $worker0 -p $worker1 --function work -o t
 reads:
 exact:
 
+case: one of several ends, the others are traced on
+target: workers 1
+start: blip record -v -p $PID -p $worker0 --function work -o t
+go:
+sh: kill -9 $worker0
+wait: print-err process $worker0 has gone
+end:
+expect-stderr: end: stopped
+reads:
+exact:
+also: target exits 92
+
 case: no process of that name
 run: blip record -n no_such_name --function work -o t
 error: no process of yours is named no_such_name: --wait waits for one
