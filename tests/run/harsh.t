@@ -111,3 +111,17 @@ state: text fds
 start: blip record -p $PID --function hammered -o t --duration 1s
 go:
 end:
+
+case: leaving while a handler that has taken itself away sleeps on top of a probe
+target: odd_handler reset
+state: text fds
+start: blip record -p $PID --function hammered -o t --duration 1s
+go:
+end:
+
+case: leaving while a handler with its own way back sleeps on top of a probe
+target: odd_handler short
+state: text fds
+start: blip record -p $PID --function hammered -o t --duration 1s
+go:
+end:
