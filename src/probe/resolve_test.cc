@@ -23,7 +23,7 @@ using Function = unsigned long(unsigned long);
 
 extern "C" {
 // Runs before this program is relocated: nothing but an address.
-[[gnu::used]] static blip::probe::Function* resolve_test_choose() { return blip::probe::resolve_test_b; }
+[[gnu::used]] blip::probe::Function* resolve_test_choose() { return blip::probe::resolve_test_b; }
 [[gnu::ifunc("resolve_test_choose")]] unsigned long resolve_test_own(unsigned long i);
 [[gnu::alias("resolve_test_named"), gnu::used]] unsigned long resolve_test_nickname(unsigned long i) noexcept;
 [[gnu::noinline, gnu::used]] unsigned long resolve_test_named(unsigned long i) noexcept { return i * 7 % 23; }
