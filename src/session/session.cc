@@ -106,6 +106,7 @@ struct Session::Impl {
   std::map<pid_t, int> failures;  // of the right name, but could not be traced so often
   uint64_t streams = 0;
   Armed armed;
+  double registration_ms = 0;  // of armed.total_ms: metadata and stream files
   ConsumerTotals totals;
   std::vector<std::optional<uint64_t>> hits;  // by class id - 1: summed over processes as they go
   std::optional<Error> output_error;
@@ -127,6 +128,8 @@ Status Session::Impl::start(const std::function<void()>& waiting) {
   if (status) status = arm_planned();
   if (!status && dir) dir->abandon();
   armed.total_ms = since_process_start_ms();
+  armed.notes.push_back(fmt::format("instrumentation {:.1f} ms, registration {:.1f} ms",
+                                    armed.total_ms - registration_ms, registration_ms));
   return status;
 }
 
@@ -255,7 +258,9 @@ Status Session::Impl::arm_planned() {
       failed = status.error();
       continue;
     }
+    const double instrumented_ms = since_process_start_ms();
     TRY_OK(register_streams(*process));
+    registration_ms += since_process_start_ms() - instrumented_ms;
     process->report(armed);
     live.push_back(std::move(process));
   }

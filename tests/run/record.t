@@ -94,3 +94,9 @@ sh: date +%s%N > before
 run: blip record -p $PID --function work -o t
 sh: date +%s%N > after
 check: int(read_file("before")) < events()[0].time <= events()[-1].time < int(read_file("after"))
+
+case: the time to arm is told in its two parts
+target: loop_calls 10
+run: blip record -v -p $PID --function work -o t
+check: abs(sum(float(ms) for ms in re.search(r"instrumentation ([\d.]+) ms, registration ([\d.]+) ms", err).groups())
+  - armed.total_ms) < 0.3
