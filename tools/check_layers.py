@@ -14,7 +14,7 @@ ALLOWED = {
     "proc": {"base"},
     "ctf": {"base"},
     "ring": {"abi", "base"},
-    "runtime": {"abi", "ring"},
+    "runtime": {"abi", "ring", "base"},
     "jit": {"x86", "abi", "base", "runtime"},
     "probe": {"proc", "elf", "x86", "jit", "ring", "runtime", "abi", "base"},
     "session": {"probe", "jit", "ring", "ctf", "elf", "dwarf", "proc", "x86", "abi", "base"},
@@ -22,6 +22,8 @@ ALLOWED = {
 }
 # Files of a folder that run in the target: they see only abi.
 TARGET_SIDE = {"ring/writer.h": {"abi", "ring"}}
+RUNTIME = ("runtime.cc", "monotonic.cc", "reserved.h", "entry.S")
+TARGET_SIDE |= {f"runtime/{name}": {"abi", "ring", "runtime"} for name in RUNTIME}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 
 

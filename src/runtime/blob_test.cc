@@ -10,6 +10,7 @@
 
 #include <cstring>
 
+#include "base/test_registers.h"
 #include "ring/counters.h"
 #include "ring/shared_reader.h"
 #include "ring/test_region.h"
@@ -25,89 +26,39 @@ constexpr abi::Geometry kGeometry = {.ring_count = 2,
                                      .slot_count = 4};
 constexpr uint32_t kSizes[] = {0, 16, 24};
 
-// Registers around a call of the blob; rsp is checked by coming back at all.
-enum Reg {
-  kRax,
-  kRcx,
-  kRdx,
-  kRbx,
-  kRbp,
-  kRsi,
-  kRdi,
-  kR8,
-  kR9,
-  kR10,
-  kR11,
-  kR12,
-  kR13,
-  kR14,
-  kR15,
-  kRegCount
-};
+using test::kRax, test::kRcx, test::kRdx;
 
+// Registers around a call of the blob; rsp is checked by coming back at all.
 struct Frame {
-  uint64_t regs[kRegCount];
+  test::Registers registers;
   uint64_t code;
 };
+static_assert(offsetof(Frame, code) == 136);
 
 extern "C" void blip_test_call_with_registers(Frame* frame);
 
+// clang-format off
 asm(R"(
     .intel_syntax noprefix
     .text
     .globl blip_test_call_with_registers
 blip_test_call_with_registers:
-    push rbx
-    push rbp
-    push r12
-    push r13
-    push r14
-    push r15
+)" BLIP_TEST_SAVE_CALLEE_SAVED R"(
     push rdi
-    mov rax, [rdi]
-    mov rcx, [rdi+8]
-    mov rdx, [rdi+16]
-    mov rbx, [rdi+24]
-    mov rbp, [rdi+32]
-    mov rsi, [rdi+40]
-    mov r8,  [rdi+56]
-    mov r9,  [rdi+64]
-    mov r10, [rdi+72]
-    mov r11, [rdi+80]
-    mov r12, [rdi+88]
-    mov r13, [rdi+96]
-    mov r14, [rdi+104]
-    mov r15, [rdi+112]
-    push [rdi+120]
-    mov rdi, [rdi+48]
+)" BLIP_TEST_LOAD_REGISTERS R"(
+    push [rdi+136]
+    mov rdi, [rdi+56]
     call [rsp]
     lea rsp, [rsp+8]
     xchg rdi, [rsp]
-    mov [rdi], rax
-    mov [rdi+8], rcx
-    mov [rdi+16], rdx
-    mov [rdi+24], rbx
-    mov [rdi+32], rbp
-    mov [rdi+40], rsi
-    mov [rdi+56], r8
-    mov [rdi+64], r9
-    mov [rdi+72], r10
-    mov [rdi+80], r11
-    mov [rdi+88], r12
-    mov [rdi+96], r13
-    mov [rdi+104], r14
-    mov [rdi+112], r15
+)" BLIP_TEST_STORE_REGISTERS R"(
     pop rax
-    mov [rdi+48], rax
-    pop r15
-    pop r14
-    pop r13
-    pop r12
-    pop rbp
-    pop rbx
+    mov [rdi+56], rax
+)" BLIP_TEST_RESTORE_CALLEE_SAVED R"(
     ret
     .att_syntax
 )");
+// clang-format on
 
 class Blob : public testing::Test {
  protected:
@@ -122,17 +73,17 @@ class Blob : public testing::Test {
 
   Frame call(uint16_t class_id, uint32_t entry = kReserveOffset, uint64_t clock_addr = 0) {
     Frame frame{};
-    for (int i = 0; i < kRegCount; ++i) frame.regs[i] = 0x1111111111111111u * static_cast<unsigned>(i + 1);
-    frame.regs[kRax] = class_id;
-    frame.regs[kRcx] = reinterpret_cast<uint64_t>(region_.region());
-    if (entry == kReserveMonotonicOffset) frame.regs[kRdx] = clock_addr;
+    for (int i = 0; i < 16; ++i) frame.registers.gpr[i] = 0x1111111111111111u * static_cast<unsigned>(i + 1);
+    frame.registers.gpr[kRax] = class_id;
+    frame.registers.gpr[kRcx] = reinterpret_cast<uint64_t>(region_.region());
+    if (entry == kReserveMonotonicOffset) frame.registers.gpr[kRdx] = clock_addr;
     frame.code = reinterpret_cast<uint64_t>(code_.data()) + entry;
     blip_test_call_with_registers(&frame);
     return frame;
   }
 
   static void commit(const Frame& frame, uint64_t field) {
-    auto* record = reinterpret_cast<uint64_t*>(frame.regs[kRdx]);
+    auto* record = reinterpret_cast<uint64_t*>(frame.registers.gpr[kRdx]);
     record[1] = field;
     record[-1] += 1;
   }
@@ -148,9 +99,9 @@ TEST_F(Blob, is_small) {
 
 TEST_F(Blob, a_reserved_record_is_found_by_the_reader) {
   const Frame frame = call(1);
-  ASSERT_NE(frame.regs[kRdx], 0u);
-  EXPECT_EQ(frame.regs[kRcx] >> 32, static_cast<uint64_t>(::syscall(SYS_gettid)));
-  EXPECT_LT(frame.regs[kRcx] & 0xffffffff, 4096u);
+  ASSERT_NE(frame.registers.gpr[kRdx], 0u);
+  EXPECT_EQ(frame.registers.gpr[kRcx] >> 32, static_cast<uint64_t>(::syscall(SYS_gettid)));
+  EXPECT_LT(frame.registers.gpr[kRcx] & 0xffffffff, 4096u);
   commit(frame, 42);
   ring::SharedRingReader reader(kGeometry, region_.region(), kSizes);
   ring::Collector collected;
@@ -161,21 +112,21 @@ TEST_F(Blob, a_reserved_record_is_found_by_the_reader) {
 TEST_F(Blob, keeps_every_register_but_the_three_it_may_change) {
   for (int i = 0; i < 6; ++i) {  // the last two find the ring full
     const Frame frame = call(1);
-    for (int reg = kRbx; reg < kRegCount; ++reg)
-      EXPECT_EQ(frame.regs[reg], 0x1111111111111111u * static_cast<unsigned>(reg + 1)) << reg;
+    for (int reg = test::kRbx; reg < 16; ++reg)
+      EXPECT_EQ(frame.registers.gpr[reg], 0x1111111111111111u * static_cast<unsigned>(reg + 1)) << reg;
   }
 }
 
 TEST_F(Blob, a_full_ring_counts_as_discarded) {
   for (int i = 0; i < 4; ++i) commit(call(1), 0);
-  EXPECT_EQ(call(2).regs[kRdx], 0u);
+  EXPECT_EQ(call(2).registers.gpr[kRdx], 0u);
   EXPECT_EQ(ring::CounterReader(kGeometry, region_.region()).read(abi::kDiscarded, kGeometry.ring_count, 2),
             1u);
 }
 
 TEST_F(Blob, a_closed_gate_counts_as_skipped) {
   region_.gate()->gate = abi::kGateClosed;
-  EXPECT_EQ(call(2).regs[kRdx], 0u);
+  EXPECT_EQ(call(2).registers.gpr[kRdx], 0u);
   EXPECT_EQ(ring::CounterReader(kGeometry, region_.region()).read(abi::kSkipped, kGeometry.ring_count, 2),
             1u);
 }
@@ -195,20 +146,20 @@ TEST_F(Blob, stamps_with_the_monotonic_clock_by_a_system_call) {
   const uint64_t before = monotonic_ns();
   const Frame frame = call(1, kReserveMonotonicOffset);
   const uint64_t after = monotonic_ns();
-  const uint64_t time = abi::header_time(*reinterpret_cast<uint64_t*>(frame.regs[kRdx]));
+  const uint64_t time = abi::header_time(*reinterpret_cast<uint64_t*>(frame.registers.gpr[kRdx]));
   EXPECT_GE(time, before & abi::kTimeMask);
   EXPECT_LE(time, after & abi::kTimeMask);
-  EXPECT_EQ(frame.regs[kRcx] >> 32, static_cast<uint64_t>(::syscall(SYS_gettid)));
-  EXPECT_LT(frame.regs[kRcx] & 0xffffffff, 4096u);
-  for (int reg = kRbx; reg < kRegCount; ++reg)
-    EXPECT_EQ(frame.regs[reg], 0x1111111111111111u * static_cast<unsigned>(reg + 1)) << reg;
+  EXPECT_EQ(frame.registers.gpr[kRcx] >> 32, static_cast<uint64_t>(::syscall(SYS_gettid)));
+  EXPECT_LT(frame.registers.gpr[kRcx] & 0xffffffff, 4096u);
+  for (int reg = test::kRbx; reg < 16; ++reg)
+    EXPECT_EQ(frame.registers.gpr[reg], 0x1111111111111111u * static_cast<unsigned>(reg + 1)) << reg;
 }
 
 TEST_F(Blob, stamps_with_the_clock_it_is_given) {
   const Frame frame = call(1, kReserveMonotonicOffset, reinterpret_cast<uint64_t>(&fake_clock));
-  EXPECT_EQ(abi::header_time(*reinterpret_cast<uint64_t*>(frame.regs[kRdx])), 12'345'000'000'678u);
-  for (int reg = kRbx; reg < kRegCount; ++reg)
-    EXPECT_EQ(frame.regs[reg], 0x1111111111111111u * static_cast<unsigned>(reg + 1)) << reg;
+  EXPECT_EQ(abi::header_time(*reinterpret_cast<uint64_t*>(frame.registers.gpr[kRdx])), 12'345'000'000'678u);
+  for (int reg = test::kRbx; reg < 16; ++reg)
+    EXPECT_EQ(frame.registers.gpr[reg], 0x1111111111111111u * static_cast<unsigned>(reg + 1)) << reg;
 }
 
 TEST_F(Blob, says_the_cpu_it_runs_on_with_either_clock) {
@@ -220,10 +171,10 @@ TEST_F(Blob, says_the_cpu_it_runs_on_with_either_clock) {
     CPU_SET(cpu, &one);
     ASSERT_EQ(::sched_setaffinity(0, sizeof one, &one), 0);
     const Frame tsc = call(1);
-    EXPECT_EQ(tsc.regs[kRcx] & 0xffffffff, cpu);
+    EXPECT_EQ(tsc.registers.gpr[kRcx] & 0xffffffff, cpu);
     commit(tsc, 0);
     const Frame monotonic = call(1, kReserveMonotonicOffset);
-    EXPECT_EQ(monotonic.regs[kRcx] & 0xffffffff, cpu);
+    EXPECT_EQ(monotonic.registers.gpr[kRcx] & 0xffffffff, cpu);
     commit(monotonic, 0);
     break;  // the ring is full after two CPUs, and one is enough
   }
@@ -236,11 +187,11 @@ TEST_F(Blob, takes_the_tid_from_the_thread_only_while_the_gate_is_plainly_open) 
   int64_t offset;
   asm("mov %%fs:0, %0" : "=r"(offset));
   region_.gate()->tid_offset = static_cast<int32_t>(reinterpret_cast<int64_t>(&fake_tid) - offset);
-  EXPECT_EQ(call(1).regs[kRcx] >> 32, 1234567u);
+  EXPECT_EQ(call(1).registers.gpr[kRcx] >> 32, 1234567u);
   region_.gate()->gate = abi::kGateOpen + abi::kGateChild;
-  EXPECT_EQ(call(1).regs[kRcx] >> 32, static_cast<uint64_t>(::syscall(SYS_gettid)));
+  EXPECT_EQ(call(1).registers.gpr[kRcx] >> 32, static_cast<uint64_t>(::syscall(SYS_gettid)));
   region_.gate()->no_syscalls = 1;
-  EXPECT_EQ(call(1).regs[kRcx] >> 32, 0u);
+  EXPECT_EQ(call(1).registers.gpr[kRcx] >> 32, 0u);
 }
 
 }  // namespace

@@ -6,14 +6,14 @@
 #include <string_view>
 #include <vector>
 
+#include "base/test_registers.h"
+
 namespace blip::x86::test {
 
-// The registers a snippet starts with and ends with: rax rcx rdx rbx rsp rbp rsi rdi r8 .. r15, then rflags.
-struct Registers {
-  uint64_t gpr[16];
-  uint64_t rflags;
-};
-inline constexpr int kRax = 0, kRcx = 1, kRsp = 4, kRbp = 5, kRsi = 6, kRdi = 7, kR10 = 10;
+// What a snippet starts with and ends with.
+using blip::test::kR10, blip::test::kRax, blip::test::kRbp, blip::test::kRcx, blip::test::kRdi,
+    blip::test::kRsi, blip::test::kRsp;
+using blip::test::Registers;
 
 // A small function to be run where it is and through a relocated copy of its beginning. On entry rdi, rsi and
 // rbp point to memory, r10 and [rdi+8] hold the address of a callee; an 8-byte kCalleeMark in the snippet is

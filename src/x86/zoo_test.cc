@@ -510,74 +510,6 @@ blip_zoo_callee:
   ret
 blip_zoo_callee_end:
 
-.globl blip_zoo_run, blip_zoo_exit
-.hidden blip_zoo_run, blip_zoo_exit
-.type blip_zoo_run, @function
-blip_zoo_run:
-  push rbx
-  push rbp
-  push r12
-  push r13
-  push r14
-  push r15
-  mov [rip+zoo_host_rsp], rsp
-  mov [rip+zoo_registers], rdi
-  mov [rip+zoo_entry], rsi
-  push qword ptr [rdi+128]
-  popfq
-  mov rax, [rdi]
-  mov rcx, [rdi+8]
-  mov rdx, [rdi+16]
-  mov rbx, [rdi+24]
-  mov rsp, [rdi+32]
-  mov rbp, [rdi+40]
-  mov rsi, [rdi+48]
-  mov r8, [rdi+64]
-  mov r9, [rdi+72]
-  mov r10, [rdi+80]
-  mov r11, [rdi+88]
-  mov r12, [rdi+96]
-  mov r13, [rdi+104]
-  mov r14, [rdi+112]
-  mov r15, [rdi+120]
-  mov rdi, [rdi+56]
-  jmp [rip+zoo_entry]
-blip_zoo_exit:
-  mov [rip+zoo_rdi], rdi
-  mov rdi, [rip+zoo_registers]
-  mov [rdi], rax
-  mov [rdi+8], rcx
-  mov [rdi+16], rdx
-  mov [rdi+24], rbx
-  mov [rdi+32], rsp
-  mov [rdi+40], rbp
-  mov [rdi+48], rsi
-  mov [rdi+64], r8
-  mov [rdi+72], r9
-  mov [rdi+80], r10
-  mov [rdi+88], r11
-  mov [rdi+96], r12
-  mov [rdi+104], r13
-  mov [rdi+112], r14
-  mov [rdi+120], r15
-  mov rax, [rip+zoo_rdi]
-  mov [rdi+56], rax
-  mov rsp, [rip+zoo_host_rsp]
-  pushfq
-  pop qword ptr [rdi+128]
-  cld
-  pop r15
-  pop r14
-  pop r13
-  pop r12
-  pop rbp
-  pop rbx
-  ret
-.local zoo_host_rsp, zoo_registers, zoo_entry, zoo_rdi
-.comm zoo_host_rsp, 8, 8
-.comm zoo_registers, 8, 8
-.comm zoo_entry, 8, 8
-.comm zoo_rdi, 8, 8
 .att_syntax prefix
 )");
 
@@ -594,8 +526,6 @@ extern const TableEntry __start_zoo_table[] __attribute__((visibility("hidden"))
 extern const TableEntry __stop_zoo_table[] __attribute__((visibility("hidden")));
 extern const uint8_t blip_zoo_callee[];
 extern const uint8_t blip_zoo_callee_end[];
-extern const uint8_t blip_zoo_exit[];
-void blip_zoo_run(blip::x86::test::Registers*, const uint8_t*);
 }
 
 namespace blip::x86::test {
@@ -608,9 +538,5 @@ std::vector<Snippet> zoo() {
 }
 
 std::span<const uint8_t> zoo_callee() { return {blip_zoo_callee, blip_zoo_callee_end}; }
-
-void zoo_run(Registers& registers, const uint8_t* code) { blip_zoo_run(&registers, code); }
-
-uint64_t zoo_exit_address() { return reinterpret_cast<uint64_t>(blip_zoo_exit); }
 
 }  // namespace blip::x86::test
