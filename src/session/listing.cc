@@ -36,7 +36,7 @@ PatchStep step_of(const probe::SitePlan& site) {
       return PatchStep::kNop5;
     case x86::Step::kSingle:
       return PatchStep::kInstruction;
-    case x86::Step::kWindow:
+    default:
       break;
   }
   return PatchStep::kWindow;

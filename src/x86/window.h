@@ -7,15 +7,9 @@
 #include "base/addr.h"
 #include "base/result.h"
 #include "x86/decode.h"
+#include "x86/rewrite.h"
 
 namespace blip::x86 {
-
-// Which step of the ladder a site stands on.
-enum class Step {
-  kNop,     // one nop of 5 bytes or more
-  kSingle,  // one instruction of 5 bytes or more
-  kWindow,  // several instructions, or one and the padding behind it
-};
 
 // The bytes a jump replaces.
 struct Window {
