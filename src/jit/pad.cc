@@ -2,58 +2,159 @@
 #include "jit/pad.h"
 
 #include <algorithm>
+#include <cstring>
+#include <limits>
+#include <variant>
 
 #include "jit/count.h"
 #include "jit/record.h"
 #include "x86/relocate.h"
 
+// A pad, for a window of two instructions with a probe on each:
+//
+//   save; program 0; restore; copy of instruction 0
+//   save; program 1; restore; copy of instruction 1
+//   jmp back
+//   what the programs seldom need
+
 namespace blip::jit {
 
 namespace {
+
+Error refuse(const char* reason) { return Error(ErrorKind::kUnsupported, reason); }
 
 bool records_flags(const Program& program) {
   return std::any_of(program.fields.begin(), program.fields.end(),
                      [](const Field& f) { return f.capture == Capture::kFlags; });
 }
 
-// Copies of the site's first instructions; true: control can run past them.
-Result<bool> emit_copy(CodeBuffer& code, const PadSite& site, std::span<const uint8_t> instructions,
-                       Pad& pad) {
-  auto& a = code.assembler();
-  const auto start = static_cast<uint16_t>(a.offset());
-  TRY(x86::Relocated copy,
-      x86::relocate(instructions, site.addr, code.here(), {.shadow_stack = site.shadow_stack}));
-  a.embed(copy.bytes.data(), copy.bytes.size());
-  for (auto [from, to] : copy.heads) pad.heads.emplace_back(from, static_cast<uint16_t>(start + to));
-  return copy.falls_through;
+Frame frame_of(const PadProbe& probe) {
+  return Frame({.skip_red_zone = probe.skip_red_zone,
+                .flags_live = probe.flags_live,
+                .flags_recorded = records_flags(*probe.program),
+                .save_rdx = probe.program->kind != Program::Kind::kCount});
 }
 
-// The displaced instructions and the way back.
-Status emit_displaced(CodeBuffer& code, const PadSite& site, Pad& pad) {
-  TargetAddr behind = site.addr + site.lead.size();
-  if (site.lead.empty()) {
-    TRY(const bool falls_through, emit_copy(code, site, site.window, pad));
-    if (!falls_through) return {};
-    behind = site.resume == TargetAddr() ? site.addr + site.window.size() : site.resume;
-  }
-  code.assembler().jmp(behind.value);
+using Emitter = std::variant<CountEmitter, RecordEmitter>;
+
+Emitter emitter_of(const PadProbe& probe, const Frame& frame, CodeBuffer& code, const Environment& env,
+                   const AreaStubs& stubs) {
+  if (probe.program->kind == Program::Kind::kCount) return CountEmitter(code, env, *probe.program);
+  return RecordEmitter(code, env, stubs, frame, *probe.program);
+}
+
+class PadBuilder {
+ public:
+  PadBuilder(TargetAddr at, const PadSite& site, const Environment& env, const AreaStubs& stubs)
+      : at_(at),
+        site_(site),
+        env_(env),
+        stubs_(stubs),
+        code_(at),
+        relocator_(site.lead.empty() ? site.window : site.lead, site.addr,
+                   {.shadow_stack = site.shadow_stack}),
+        probes_(site.probes) {}
+
+  Result<Pad> build();
+
+ private:
+  struct Started {
+    Emitter emitter;
+    asmjit::Label done;
+  };
+
+  Status emit_run();
+  Status emit_lead();
+  Status emit_copy(TargetAddr head);
+  void emit_programs();
+  void emit_program(const PadProbe& probe);
+  void emit_way_back();
+  Status finish();
+  void add_head(uint64_t window_offset);
+
+  TargetAddr at_;
+  const PadSite& site_;
+  const Environment& env_;
+  const AreaStubs& stubs_;
+  CodeBuffer code_;
+  x86::Relocator relocator_;
+  std::span<const PadProbe> probes_;  // those whose instruction has not come yet
+  std::vector<Started> started_;
+  Pad pad_;
+};
+
+Result<Pad> PadBuilder::build() {
+  TRY_OK(site_.lead.empty() ? emit_run() : emit_lead());
+  if (!probes_.empty()) return refuse("probe inside an instruction");
+  for (Started& s : started_) std::visit([&](auto& emitter) { emitter.cold(s.done); }, s.emitter);
+  TRY_OK(finish());
+  return std::move(pad_);
+}
+
+Status PadBuilder::emit_run() {
+  do {
+    const TargetAddr head = code_.here();
+    if (!probes_.empty() && probes_.front().offset == relocator_.offset()) {
+      add_head(relocator_.offset());
+      emit_programs();
+    }
+    TRY_OK(emit_copy(head));
+  } while (!relocator_.done());
+  if (relocator_.falls_through()) emit_way_back();
   return {};
 }
 
-template <class Emitter>
-Result<Pad> assemble(CodeBuffer& code, const PadSite& site, const Frame& frame, Emitter&& emitter) {
-  Pad pad;
-  auto& a = code.assembler();
-  asmjit::Label done = a.newLabel();
-  if (!site.lead.empty()) TRY_OK(emit_copy(code, site, site.lead, pad));
+Status PadBuilder::emit_lead() {
+  do TRY_OK(emit_copy(code_.here()));
+  while (!relocator_.done());
+  while (!probes_.empty() && probes_.front().offset == 0) {
+    emit_program(probes_.front());
+    probes_ = probes_.subspan(1);
+  }
+  code_.assembler().jmp((site_.addr + site_.lead.size()).value);
+  return {};
+}
+
+Status PadBuilder::emit_copy(TargetAddr head) {
+  add_head(relocator_.offset());
+  TRY(const std::vector<uint8_t> copy, relocator_.next(code_.here(), head));
+  code_.assembler().embed(copy.data(), copy.size());
+  return {};
+}
+
+// Those of the next instruction.
+void PadBuilder::emit_programs() {
+  for (; !probes_.empty() && probes_.front().offset == relocator_.offset(); probes_ = probes_.subspan(1))
+    emit_program(probes_.front());
+}
+
+void PadBuilder::emit_program(const PadProbe& probe) {
+  auto& a = code_.assembler();
+  const Frame frame = frame_of(probe);
+  Started& s = started_.emplace_back(Started{emitter_of(probe, frame, code_, env_, stubs_), a.newLabel()});
   frame.emit_save(a);
-  emitter.hot();
-  a.bind(done);
+  std::visit([](auto& emitter) { emitter.hot(); }, s.emitter);
+  a.bind(s.done);
   frame.emit_restore(a);
-  TRY_OK(emit_displaced(code, site, pad));
-  emitter.cold(done);
-  TRY(pad.code, code.finish());
-  return pad;
+}
+
+void PadBuilder::emit_way_back() {
+  const TargetAddr end = site_.addr + site_.window.size();
+  add_head(site_.window.size());
+  code_.assembler().jmp((site_.resume == TargetAddr() ? end : site_.resume).value);
+}
+
+Status PadBuilder::finish() {
+  TRY(pad_.code, code_.finish());
+  if (pad_.code.size() > std::numeric_limits<uint16_t>::max()) return refuse("too many probes at one place");
+  TRY(const std::vector<x86::Relocator::Fixup> fixups, relocator_.fixups());
+  for (const auto& f : fixups) std::memcpy(&pad_.code[f.at - at_], &f.rel32, sizeof f.rel32);
+  return {};
+}
+
+void PadBuilder::add_head(uint64_t window_offset) {
+  pad_.heads.emplace_back(static_cast<uint8_t>(window_offset),
+                          static_cast<uint16_t>(code_.assembler().offset()));
 }
 
 // asmjit would reach farther through a table of addresses; a jump back must be a plain one.
@@ -62,25 +163,27 @@ bool in_reach(TargetAddr a, TargetAddr b) {
   return std::max(a, b) - std::min(a, b) < kReach;
 }
 
-}  // namespace
-
-uint64_t max_pad_size(const Program& program) {
-  constexpr uint64_t kFixed = 416;    // frame, section, cold part, widest relocated window, descriptor
+uint64_t max_program_size(const Program& program) {
+  constexpr uint64_t kCount = 256;    // frame, section, cold part, descriptor and its alignment
+  constexpr uint64_t kRecord = 384;   // the same
   constexpr uint64_t kPerField = 48;  // both paths
-  return kFixed + kPerField * program.fields.size();
+  if (program.kind == Program::Kind::kCount) return kCount;
+  return kRecord + kPerField * program.fields.size();
 }
 
-Result<Pad> build_pad(TargetAddr at, const PadSite& site, const Program& program, const Environment& env,
-                      const AreaStubs& stubs) {
-  if (!in_reach(at, site.addr)) return Error(ErrorKind::kUnsupported, "the pad is too far from the site");
-  CodeBuffer code(at);
-  const bool counts = program.kind == Program::Kind::kCount;
-  const Frame frame({.skip_red_zone = site.skip_red_zone,
-                     .flags_live = site.flags_live,
-                     .flags_recorded = records_flags(program),
-                     .save_rdx = !counts});
-  if (counts) return assemble(code, site, frame, CountEmitter(code, env, program));
-  return assemble(code, site, frame, RecordEmitter(code, env, stubs, frame, program));
+}  // namespace
+
+uint64_t max_pad_size(const PadSite& site) {
+  constexpr uint64_t kPerByte = 5;  // loop: 2 bytes become 9
+  constexpr uint64_t kLast = 40;    // a call, or the jump back
+  uint64_t size = kPerByte * std::max(site.window.size(), site.lead.size()) + kLast;
+  for (const PadProbe& probe : site.probes) size += max_program_size(*probe.program);
+  return size;
+}
+
+Result<Pad> build_pad(TargetAddr at, const PadSite& site, const Environment& env, const AreaStubs& stubs) {
+  if (!in_reach(at, site.addr)) return refuse("the pad is too far from the site");
+  return PadBuilder(at, site, env, stubs).build();
 }
 
 }  // namespace blip::jit

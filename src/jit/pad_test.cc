@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <sstream>
 
@@ -39,14 +40,16 @@ const AreaStubs kStubs{.reserve = TargetAddr(0x5f0000),
                        .next_subbuf = TargetAddr(0x5f0400),
                        .name_process = TargetAddr(0x5f0800)};
 
-std::string build(const Program& program, bool with_rseq, PadSite site = {}) {
-  site.addr = kSite;
-  site.window = kWindow;
-  auto pad = build_pad(kPadAddr, site, program, environment(with_rseq), kStubs);
-  if (!pad) return pad.error().message();
-  EXPECT_LE(pad->code.size(), max_pad_size(program));
-  EXPECT_EQ(pad->heads.size(), 3u);
-  return listing(pad->code, kPadAddr);
+Result<Pad> build_site(const PadSite& site, const Environment& env) {
+  auto pad = build_pad(kPadAddr, site, env, kStubs);
+  EXPECT_TRUE(!pad || pad->code.size() <= max_pad_size(site));
+  return pad;
+}
+
+std::string build(const Program& program, bool with_rseq, PadProbe probe) {
+  probe.program = &program;
+  auto pad = build_site({.addr = kSite, .window = kWindow, .probes = {&probe, 1}}, environment(with_rseq));
+  return pad ? listing(pad->code, kPadAddr) : pad.error().message();
 }
 
 // Compares with tests/golden/NAME; BLIP_REBASE=1 writes it anew.
@@ -59,8 +62,10 @@ void expect_golden(const std::string& name, const std::string& text) {
   EXPECT_EQ(text, expected.str()) << "rebase with BLIP_REBASE=1 after reading every changed line";
 }
 
-PadSite entry() { return {.flags_live = false, .skip_red_zone = false}; }
-PadSite anywhere() { return {.flags_live = true, .skip_red_zone = true}; }
+PadProbe entry(const Program* program = nullptr) {
+  return {.program = program, .flags_live = false, .skip_red_zone = false};
+}
+PadProbe anywhere() { return {.flags_live = true, .skip_red_zone = true}; }
 
 Program record(std::vector<Field> fields) {
   Program p{.class_id = 7, .fields = std::move(fields)};
@@ -114,12 +119,11 @@ TEST(Pad, lead_runs_first_and_only_its_fall_through_is_a_hit) {
   constexpr std::array<uint8_t, 11> kLead = {0x4c, 0x8d, 0x64, 0x24, 0x88,  // lea -0x78(%rsp), %r12
                                              0x4d, 0x3b, 0x66, 0x10,        // cmp 0x10(%r14), %r12
                                              0x76, 0x20};                   // jbe
-  PadSite site = entry();
-  site.addr = kSite;
-  site.window = std::span(kLead).first(5);
-  site.lead = kLead;
   const Program program{.kind = Program::Kind::kCount, .class_id = 7};
-  auto pad = build_pad(kPadAddr, site, program, environment(false), kStubs);
+  const PadProbe probe = entry(&program);
+  auto pad =
+      build_site({.addr = kSite, .window = std::span(kLead).first(5), .probes = {&probe, 1}, .lead = kLead},
+                 environment(false));
   ASSERT_TRUE(pad) << pad.error().message();
   EXPECT_THAT(pad->heads,
               testing::ElementsAre(testing::Pair(0, 0), testing::Pair(5, 5), testing::Pair(9, 9)));
@@ -157,20 +161,89 @@ TEST(Stubs, reserve_with_the_monotonic_clock) {
   std::string text = listing(std::span(prologue->code).subspan(offset), prologue->stubs.reserve);
   EXPECT_THAT(text, testing::HasSubstr("mov rdx, 0x7FFF00001AF0"));
   EXPECT_THAT(text, testing::HasSubstr("jmp 0x0000000000600040"));
-  EXPECT_EQ(build_pad(kPadAddr, {.addr = kSite, .window = kWindow}, {}, env, kStubs)->code,
-            build_pad(kPadAddr, {.addr = kSite, .window = kWindow}, {}, environment(false), kStubs)->code);
+  const Program program;
+  const PadProbe probe = entry(&program);
+  const PadSite site{.addr = kSite, .window = kWindow, .probes = {&probe, 1}};
+  EXPECT_EQ(build_site(site, env)->code, build_site(site, environment(false))->code);
   env.rseq = Rseq{.offset = 0x9a0, .signature = 0x53053053};
-  EXPECT_EQ(build_pad(kPadAddr, {.addr = kSite, .window = kWindow}, {}, env, kStubs)->code,
-            build_pad(kPadAddr, {.addr = kSite, .window = kWindow}, {}, environment(false), kStubs)->code)
+  EXPECT_EQ(build_site(site, env)->code, build_site(site, environment(false))->code)
       << "no restartable sequence can read that clock";
 }
 
 TEST(Pad, out_of_reach_is_an_error_not_a_wrong_jump) {
-  PadSite site = entry();
-  site.addr = kSite;
-  site.window = kWindow;
-  auto pad = build_pad(TargetAddr(0x7e0000000000), site, record({}), environment(true), kStubs);
-  EXPECT_FALSE(pad);
+  EXPECT_FALSE(
+      build_pad(TargetAddr(0x7e0000000000), {.addr = kSite, .window = kWindow}, environment(true), kStubs));
+}
+
+// nop; dec ecx; jnz to the dec; jmp away
+constexpr std::array<uint8_t, 7> kLoop = {0x90, 0xff, 0xc9, 0x75, 0xfc, 0xeb, 0x10};
+
+uint64_t jump_goal(const Pad& pad, size_t rel32_at) {
+  int32_t rel32;
+  std::memcpy(&rel32, &pad.code[rel32_at], sizeof rel32);
+  return rel32_at + 4 + static_cast<int64_t>(rel32);
+}
+
+TEST(Pad, every_program_runs_before_its_instruction) {
+  const Program count{.kind = Program::Kind::kCount, .class_id = 7};
+  std::vector<PadProbe> probes(3, entry(&count));
+  probes[1].offset = probes[2].offset = 1;
+  auto pad = build_site({.addr = kSite, .window = kLoop, .probes = probes}, environment(true));
+  ASSERT_TRUE(pad) << pad.error().message();
+  expect_golden("pad_run.txt", listing(pad->code, kPadAddr));
+  ASSERT_EQ(pad->heads.size(), 6u);
+  const auto& h = pad->heads;
+  EXPECT_EQ(h[0], std::make_pair(uint8_t{0}, uint16_t{0}));
+  EXPECT_EQ(h[1].first, 0);
+  EXPECT_EQ(h[2], std::make_pair(uint8_t{1}, static_cast<uint16_t>(h[1].second + 1)))
+      << "before the programs";
+  EXPECT_EQ(h[3].first, 1);
+  EXPECT_EQ(h[4], std::make_pair(uint8_t{3}, static_cast<uint16_t>(h[3].second + 2)));
+  EXPECT_EQ(h[5], std::make_pair(uint8_t{5}, static_cast<uint16_t>(h[4].second + 6)));
+  EXPECT_EQ(jump_goal(*pad, h[4].second + 2u), h[2].second) << "the inner branch fires its programs";
+}
+
+TEST(Pad, without_probes_it_is_the_moved_instructions) {
+  auto pad = build_site({.addr = kSite, .window = kWindow}, environment(true));
+  ASSERT_TRUE(pad) << pad.error().message();
+  EXPECT_EQ(pad->code.size(), kWindow.size() + 5);
+  EXPECT_THAT(pad->heads, testing::ElementsAre(testing::Pair(0, 0), testing::Pair(1, 1), testing::Pair(4, 4),
+                                               testing::Pair(8, 8)));
+}
+
+TEST(Pad, a_thread_behind_the_copy_of_a_system_call_is_behind_the_original) {
+  constexpr std::array<uint8_t, 7> kGetpid = {0xb8, 39, 0, 0, 0, 0x0f, 0x05};
+  auto pad = build_site({.addr = kSite, .window = kGetpid}, environment(true));
+  ASSERT_TRUE(pad) << pad.error().message();
+  EXPECT_EQ(pad->heads.back(), std::make_pair(uint8_t{7}, uint16_t{7}));
+}
+
+TEST(Pad, probe_inside_an_instruction_is_refused) {
+  const Program program;
+  PadProbe probe = entry(&program);
+  probe.offset = 2;
+  auto pad = build_site({.addr = kSite, .window = kWindow, .probes = {&probe, 1}}, environment(true));
+  ASSERT_FALSE(pad);
+  EXPECT_EQ(pad.error().kind(), ErrorKind::kUnsupported);
+}
+
+// Windows of 64 short instructions with a record of all registers on each.
+TEST(Pad, size_is_bounded_for_the_longest_runs) {
+  std::vector<Field> fields(20, Field{Capture::kTid});
+  const Program program = record(fields);
+  for (const uint8_t opcode : {0x90, 0x74, 0xe2}) {
+    std::vector<uint8_t> window(64, opcode);
+    const size_t step = opcode == 0x90 ? 1 : 2;
+    if (step == 2)
+      for (size_t i = 1; i < window.size(); i += 2) window[i] = 0;
+    std::vector<PadProbe> probes;
+    for (size_t at = 0; at < window.size(); at += step)
+      probes.push_back({.offset = static_cast<uint8_t>(at), .program = &program});
+    for (bool with_rseq : {true, false}) {
+      auto pad = build_site({.addr = kSite, .window = window, .probes = probes}, environment(with_rseq));
+      EXPECT_TRUE(pad || step == 1) << pad.error().message();
+    }
+  }
 }
 
 }  // namespace

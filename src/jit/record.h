@@ -29,7 +29,7 @@ class RecordEmitter {
   asmjit::x86::Assembler& a_;
   const Environment& env_;
   const AreaStubs& stubs_;
-  const Frame& frame_;
+  Frame frame_;
   const Program& program_;
   std::optional<Section> section_;
   asmjit::Label restart_, slow_, slow_inside_, no_room_, other_process_;

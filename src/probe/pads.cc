@@ -25,6 +25,18 @@ AddrRange reach_of(AddrRange extent) {
   return {TargetAddr(extent.end.value > room ? extent.end.value - room : 0), extent.begin + room};
 }
 
+jit::PadProbe pad_probe_of(const Probe& probe) {
+  return {.offset = 0,
+          .program = &probe.program,
+          .flags_live = probe.site.window.flags_live,
+          .skip_red_zone = probe.site.window.self_branch};
+}
+
+uint64_t max_size(const Probe& probe) {
+  const jit::PadProbe pad_probe = pad_probe_of(probe);
+  return jit::max_pad_size({.window = probe.site.bytes, .probes = {&pad_probe, 1}, .lead = probe.site.lead});
+}
+
 class AreaBuilder {
  public:
   AreaBuilder(TargetAddr at, const jit::Environment& env) : at_(at), env_(env) {}
@@ -39,15 +51,15 @@ class AreaBuilder {
   void add_probe(size_t index, const Probe& probe, bool shadow_stack) {
     const SitePlan& site = probe.site;
     const TargetAddr pad_addr = next();
+    const jit::PadProbe pad_probe = pad_probe_of(probe);
     auto pad = jit::build_pad(pad_addr,
                               {.addr = site.window.start,
                                .window = std::span(site.bytes).first(site.window.length),
+                               .probes = {&pad_probe, 1},
                                .lead = site.lead,
-                               .flags_live = site.window.flags_live,
-                               .skip_red_zone = site.window.self_branch,
                                .shadow_stack = shadow_stack,
                                .resume = clone_pad_at(site.window.end())},
-                              probe.program, env_, stubs_);
+                              env_, stubs_);
     if (!pad) {
       area_.refused.emplace_back(index, pad.error().message());
       return;
@@ -137,7 +149,7 @@ std::vector<Neighbourhood> group_sites(std::span<const Module> modules, std::spa
     if (probes[i].site.refused()) continue;
     Member& member = members[probes[i].module];
     member.probes.push_back(i);
-    member.size += align_up(jit::max_pad_size(probes[i].program), jit::kPadAlign);
+    member.size += align_up(max_size(probes[i]), jit::kPadAlign);
   }
   for (size_t i = 0; i < clone_sites.size(); ++i) {
     const Module* module = module_at(modules, clone_sites[i].addr);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <optional>
 #include <string>
@@ -19,31 +20,29 @@
 //   call target                push original return address; jmp target
 //   call reg/[mem]             push original return address; jmp reg/[mem]
 //
+//   call disp(rsp)             push original return address; jmp disp+8(rsp)
+//
 // All forms have a fixed size, so one pass lays them out; branches to instructions of the window itself are
-// filled in at the end, when their copies have a place.
+// filled in at the end, when their heads have a place.
 
 namespace blip::x86 {
 namespace {
 
-class Relocator {
+// The copy of one instruction.
+class Copier {
  public:
-  Relocator(std::span<const uint8_t> window, TargetAddr from, TargetAddr to, const RelocateOptions& options)
-      : window_(window), from_(from), options_(options), out_(to) {}
+  Copier(std::span<const uint8_t> original, AddrRange interior, TargetAddr to, const RelocateOptions& options)
+      : original_(original), interior_(interior), options_(options), out_(to) {}
 
-  Result<Relocated> run();
+  Status move(const Insn& insn);
+  std::vector<uint8_t> take() { return out_.take(); }
+  // Of a rel32 that must lead to another head of the window.
+  std::optional<TargetAddr> inner_branch() const { return inner_branch_; }
 
  private:
-  struct Fixup {
-    size_t rel32_at;  // in the copy
-    uint8_t goal;     // original offset
-    TargetAddr branch;
-  };
-
-  Status check(const Insn& insn, bool last) const;
-  Status move(const Insn& insn);
   Status copy(const Insn& insn);
   Status move_lea(const Insn& insn);
-  Status copy_with_modrm_reg(const Insn& insn, std::optional<uint8_t> reg);
+  Status fix_displacement(const Insn& insn, size_t start);
   Status jump(const Insn& insn);
   Status conditional_jump(const Insn& insn);
   Status loop(const Insn& insn);
@@ -51,18 +50,12 @@ class Relocator {
   Status indirect_call(const Insn& insn);
   Status branch_rel32(const Insn& insn);
   void push_return_address(TargetAddr address);
-  Status resolve_fixups();
 
-  std::span<const uint8_t> bytes_of(const Insn& insn) const {
-    return window_.subspan(insn.addr - from_, insn.length);
-  }
-
-  std::span<const uint8_t> window_;
-  TargetAddr from_;
+  std::span<const uint8_t> original_;
+  AddrRange interior_;  // of the window: where a branch needs another head
   RelocateOptions options_;
   CodeWriter out_;
-  Relocated result_;
-  std::vector<Fixup> fixups_;
+  std::optional<TargetAddr> inner_branch_;
 };
 
 Error refuse(std::string reason) { return Error(ErrorKind::kUnsupported, std::move(reason)); }
@@ -101,15 +94,37 @@ std::optional<std::string> must_be_last(const Insn& insn) {
   }
 }
 
-Status Relocator::check(const Insn& insn, bool last) const {
+Status check(const Insn& insn, bool first, bool last) {
   if (auto why = immovable(insn)) return refuse(fmt::format("{} ({})", *why, insn.mnemonic));
-  if (insn.is_endbr64 && insn.addr != from_)
-    return refuse("target of indirect jumps among the replaced bytes");
+  if (insn.is_endbr64 && !first) return refuse("target of indirect jumps among the replaced bytes");
   if (auto why = must_be_last(insn); why && !last) return refuse(*why);
   return {};
 }
 
-Status Relocator::move(const Insn& insn) {
+constexpr char kCallThroughRsp[] = "call through rsp among the replaced bytes";
+
+// The bytes of a call through disp(rsp), made to address `more` bytes farther. Below rsp the return address,
+// which is pushed first, would lie in the way.
+Status add_to_displacement(std::vector<uint8_t>& bytes, size_t modrm_at, int32_t more) {
+  const uint8_t mod = bytes[modrm_at] >> 6;
+  const size_t disp_at = modrm_at + 2;
+  int64_t disp = 0;
+  if (mod == 1) disp = static_cast<int8_t>(bytes[disp_at]);
+  if (mod == 2) {
+    int32_t disp32;
+    std::memcpy(&disp32, &bytes[disp_at], sizeof disp32);
+    disp = disp32;
+  }
+  disp += more;
+  if (disp < more || disp != static_cast<int32_t>(disp)) return refuse(kCallThroughRsp);
+  bytes.resize(disp_at);  // a call has no immediate behind
+  const bool is_short = disp == static_cast<int8_t>(disp);
+  bytes[modrm_at] = static_cast<uint8_t>((bytes[modrm_at] & 0x3f) | (is_short ? 0x40 : 0x80));
+  for (int i = 0; i < (is_short ? 1 : 4); ++i) bytes.push_back(static_cast<uint8_t>(disp >> (8 * i)));
+  return {};
+}
+
+Status Copier::move(const Insn& insn) {
   switch (insn.flow) {
     case Flow::kJump:
       return jump(insn);
@@ -124,18 +139,15 @@ Status Relocator::move(const Insn& insn) {
   }
 }
 
-Status Relocator::copy(const Insn& insn) {
+Status Copier::copy(const Insn& insn) {
   if (insn.rip_relative && insn.lea_width && !displacement(out_.here() + insn.length, insn.rip_target))
     return move_lea(insn);
-  return copy_with_modrm_reg(insn, std::nullopt);
+  out_.u8s(original_);
+  return fix_displacement(insn, 0);
 }
 
-Status Relocator::copy_with_modrm_reg(const Insn& insn, std::optional<uint8_t> reg) {
-  size_t start = out_.size();
-  auto original = bytes_of(insn);
-  std::vector<uint8_t> bytes(original.begin(), original.end());
-  if (reg) bytes[insn.modrm_offset] = static_cast<uint8_t>((bytes[insn.modrm_offset] & 0xc7) | *reg << 3);
-  out_.u8s(std::span<const uint8_t>(bytes));
+// For the instruction that was copied to `start` of the output, which ends here.
+Status Copier::fix_displacement(const Insn& insn, size_t start) {
   if (!insn.rip_relative) return {};
   auto disp = displacement(out_.here(), insn.rip_target);
   if (!disp) return refuse_far(insn);
@@ -143,7 +155,7 @@ Status Relocator::copy_with_modrm_reg(const Insn& insn, std::optional<uint8_t> r
   return {};
 }
 
-Status Relocator::move_lea(const Insn& insn) {
+Status Copier::move_lea(const Insn& insn) {
   uint8_t low = insn.lea_register & 7;
   bool high = insn.lea_register >= 8;
   if (insn.lea_width == 64) {
@@ -159,10 +171,10 @@ Status Relocator::move_lea(const Insn& insn) {
 }
 
 // Appends the rel32 of a branch whose opcode is already there.
-Status Relocator::branch_rel32(const Insn& insn) {
+Status Copier::branch_rel32(const Insn& insn) {
   TargetAddr goal = *insn.target;
-  if (AddrRange{from_ + 1, from_ + window_.size()}.contains(goal)) {
-    fixups_.push_back({out_.size(), static_cast<uint8_t>(goal - from_), insn.addr});
+  if (interior_.contains(goal)) {
+    inner_branch_ = out_.here();
     out_.u32(0);
     return {};
   }
@@ -174,29 +186,28 @@ Status Relocator::branch_rel32(const Insn& insn) {
   return {};
 }
 
-Status Relocator::jump(const Insn& insn) {
+Status Copier::jump(const Insn& insn) {
   if (insn.has_bnd) out_.u8(0xf2);
   out_.u8(0xe9);  // jmp rel32
   return branch_rel32(insn);
 }
 
-Status Relocator::conditional_jump(const Insn& insn) {
+Status Copier::conditional_jump(const Insn& insn) {
   if (insn.has_bnd) out_.u8(0xf2);
   out_.u8s({0x0f, static_cast<uint8_t>(0x80 | insn.condition)});  // jcc rel32
   return branch_rel32(insn);
 }
 
-Status Relocator::loop(const Insn& insn) {
-  auto original = bytes_of(insn);
+Status Copier::loop(const Insn& insn) {
   if (insn.addr32) out_.u8(0x67);
-  out_.u8s({original[insn.length - 2u], 0x02});  // loop +2
-  out_.u8s({0xeb, 0x05});                        // jmp +5
-  out_.u8(0xe9);                                 // jmp rel32
+  out_.u8s({original_[insn.length - 2u], 0x02});  // loop +2
+  out_.u8s({0xeb, 0x05});                         // jmp +5
+  out_.u8(0xe9);                                  // jmp rel32
   return branch_rel32(insn);
 }
 
 // push imm32 sign-extends; the upper half is then put right. No register or flag changes.
-void Relocator::push_return_address(TargetAddr address) {
+void Copier::push_return_address(TargetAddr address) {
   auto low = static_cast<uint32_t>(address.value);
   auto high = static_cast<uint32_t>(address.value >> 32);
   out_.u8(0x68);  // push imm32
@@ -206,59 +217,78 @@ void Relocator::push_return_address(TargetAddr address) {
   out_.u32(high);
 }
 
-Status Relocator::call(const Insn& insn) {
+Status Copier::call(const Insn& insn) {
   if (options_.shadow_stack) return refuse("call among the replaced bytes of a process with shadow stacks");
   push_return_address(insn.end());
   return jump(insn);
 }
 
-Status Relocator::indirect_call(const Insn& insn) {
-  constexpr uint8_t kJumpNear = 4;  // FF /4, where call is FF /2
+Status Copier::indirect_call(const Insn& insn) {
+  constexpr int32_t kWordSize = 8;
+  constexpr uint8_t kJumpNear = 4 << 3;  // FF /4, where call is FF /2
   if (options_.shadow_stack) return refuse("call among the replaced bytes of a process with shadow stacks");
-  if (insn.uses_rsp) return refuse("call through rsp among the replaced bytes");
   if (insn.operand16) return refuse("branch with an operand-size prefix (call)");
+  const bool is_register = original_[insn.modrm_offset] >> 6 == 3;
+  if (insn.uses_rsp && (is_register || insn.addr32)) return refuse(kCallThroughRsp);
   push_return_address(insn.end());
-  return copy_with_modrm_reg(insn, kJumpNear);
-}
-
-Status Relocator::resolve_fixups() {
-  TargetAddr start = out_.here() - out_.size();
-  for (const Fixup& fixup : fixups_) {
-    auto head = std::find_if(result_.heads.begin(), result_.heads.end(),
-                             [&](const auto& h) { return h.first == fixup.goal; });
-    if (head == result_.heads.end())
-      return refuse(
-          fmt::format("branch at {:#x} leads into the middle of an instruction", fixup.branch.value));
-    auto rel = displacement(start + fixup.rel32_at + 4, start + head->second);
-    out_.patch_u32(fixup.rel32_at, static_cast<uint32_t>(*rel));
-  }
-  return {};
-}
-
-Result<Relocated> Relocator::run() {
-  if (window_.empty() || window_.size() > std::numeric_limits<uint8_t>::max())
-    return refuse(fmt::format("window of {} bytes", window_.size()));
-  for (size_t at = 0; at < window_.size();) {
-    auto insn = decode(window_.subspan(at), from_ + at);
-    if (!insn) return refuse(fmt::format("bytes at {:#x} are no instruction", from_.value + at));
-    bool last = at + insn->length == window_.size();
-    TRY_OK(check(*insn, last));
-    result_.heads.emplace_back(static_cast<uint8_t>(at), static_cast<uint16_t>(out_.size()));
-    TRY_OK(move(*insn));
-    at += insn->length;
-    result_.falls_through =
-        !insn->ends_flow() && insn->flow != Flow::kCall && insn->flow != Flow::kIndirectCall;
-  }
-  TRY_OK(resolve_fixups());
-  result_.bytes = out_.take();
-  return std::move(result_);
+  size_t start = out_.size();
+  std::vector<uint8_t> jump(original_.begin(), original_.end());
+  uint8_t& modrm = jump[insn.modrm_offset];
+  modrm = static_cast<uint8_t>((modrm & 0xc7) | kJumpNear);
+  if (insn.uses_rsp) TRY_OK(add_to_displacement(jump, insn.modrm_offset, kWordSize));
+  out_.u8s(std::span<const uint8_t>(jump));
+  return fix_displacement(insn, start);
 }
 
 }  // namespace
 
+Relocator::Relocator(std::span<const uint8_t> window, TargetAddr from, const RelocateOptions& options)
+    : window_(window), from_(from), options_(options) {}
+
+Result<std::vector<uint8_t>> Relocator::next(TargetAddr to, TargetAddr head) {
+  if (window_.empty() || window_.size() > std::numeric_limits<uint8_t>::max())
+    return refuse(fmt::format("window of {} bytes", window_.size()));
+  const auto insn = decode(window_.subspan(at_), from_ + at_);
+  if (!insn) return refuse(fmt::format("bytes at {:#x} are no instruction", from_.value + at_));
+  TRY_OK(check(*insn, at_ == 0, at_ + insn->length == window_.size()));
+  Copier copier(window_.subspan(at_, insn->length), {from_ + 1, from_ + window_.size()}, to, options_);
+  TRY_OK(copier.move(*insn));
+  if (auto rel32_at = copier.inner_branch())
+    inner_branches_.push_back({*rel32_at, static_cast<uint8_t>(*insn->target - from_), insn->addr});
+  heads_.emplace_back(offset(), head);
+  at_ += insn->length;
+  falls_through_ = !insn->ends_flow() && insn->flow != Flow::kCall && insn->flow != Flow::kIndirectCall;
+  return copier.take();
+}
+
+Result<std::vector<Relocator::Fixup>> Relocator::fixups() const {
+  std::vector<Fixup> fixups;
+  for (const InnerBranch& branch : inner_branches_) {
+    auto head =
+        std::find_if(heads_.begin(), heads_.end(), [&](const auto& h) { return h.first == branch.goal; });
+    if (head == heads_.end())
+      return refuse(
+          fmt::format("branch at {:#x} leads into the middle of an instruction", branch.branch.value));
+    fixups.push_back({branch.rel32_at, *displacement(branch.rel32_at + 4, head->second)});
+  }
+  return fixups;
+}
+
 Result<Relocated> relocate(std::span<const uint8_t> window, TargetAddr from, TargetAddr to,
                            const RelocateOptions& options) {
-  return Relocator(window, from, to, options).run();
+  Relocator relocator(window, from, options);
+  Relocated result;
+  CodeWriter out(to);
+  do {
+    result.heads.emplace_back(relocator.offset(), static_cast<uint16_t>(out.size()));
+    TRY(const std::vector<uint8_t> copy, relocator.next(out.here(), out.here()));
+    out.u8s(std::span<const uint8_t>(copy));
+  } while (!relocator.done());
+  TRY(const std::vector<Relocator::Fixup> fixups, relocator.fixups());
+  for (const Relocator::Fixup& f : fixups) out.patch_u32(f.at - to, static_cast<uint32_t>(f.rel32));
+  result.falls_through = relocator.falls_through();
+  result.bytes = out.take();
+  return result;
 }
 
 }  // namespace blip::x86

@@ -15,13 +15,22 @@
 namespace blip::x86::test {
 namespace {
 
-// "mov rax, [0x1234]": rip-relative operands and branch targets print as absolute addresses.
-std::string disassemble(std::span<const uint8_t> code, TargetAddr at) {
+// "mov rax, [0x1234]": rip-relative operands and branch targets print as absolute addresses. `rsp_moved`:
+// what to add to the displacement from rsp.
+std::string disassemble(std::span<const uint8_t> code, TargetAddr at, int64_t rsp_moved = 0) {
   ZydisDisassembledInstruction insn;
   if (!ZYAN_SUCCESS(
           ZydisDisassembleIntel(ZYDIS_MACHINE_MODE_LONG_64, at.value, code.data(), code.size(), &insn)))
     return "(none)";
-  return insn.text;
+  if (rsp_moved == 0 || insn.operands[0].mem.base != ZYDIS_REGISTER_RSP) return insn.text;
+  insn.operands[0].mem.disp.value += rsp_moved;
+  insn.operands[0].mem.disp.has_displacement = true;
+  ZydisFormatter formatter;
+  ZydisFormatterInit(&formatter, ZYDIS_FORMATTER_STYLE_INTEL);
+  char text[96] = "";
+  ZydisFormatterFormatInstruction(&formatter, &insn.info, insn.operands, insn.info.operand_count_visible,
+                                  text, sizeof text, at.value, nullptr);
+  return text;
 }
 
 class Reader {
@@ -46,7 +55,8 @@ class Reader {
   std::span<const uint8_t> copy_at(size_t offset) const { return std::span(moved_.bytes).subspan(offset); }
 
   std::string expected(const Insn& insn) const {
-    auto original = disassemble(window_.subspan(insn.addr - from_, insn.length), insn.addr);
+    const int64_t pushed = insn.flow == Flow::kIndirectCall ? 8 : 0;
+    auto original = disassemble(window_.subspan(insn.addr - from_, insn.length), insn.addr, pushed);
     switch (insn.flow) {
       case Flow::kJump:
       case Flow::kCondJump:

@@ -375,9 +375,16 @@ snippet call_rip
   .p2align 3
   1: .quad 0x5eed5eed5eed5eed
 end
-snippet call_rsp_relative_is_refused
+snippet call_rsp_relative
   push r10
+  mov ecx, 1
   call [rsp]
+  push rax
+  push rdx
+  call [rsp+16]
+  call [rsp+rcx*8+8]
+  pop rax
+  pop rdx
   pop rax
   sub rax, r10
   ret
