@@ -12,9 +12,6 @@
 #include "ctf/metadata.h"
 #include "ctf/stream_writer.h"
 #include "ctf/trace_dir.h"
-#include "ring/counters.h"
-#include "ring/reader.h"
-#include "ring/shared_reader.h"
 #include "session/live_merge.h"
 #include "session/session.h"
 #include "session/thread_names.h"
@@ -36,76 +33,87 @@ struct EventLimit {
   bool reached() const { return taken >= most; }
 };
 
-// Where a consumer's events come from, and what it shares with those of the trace's other processes. All of
-// it outlives the consumer.
+// What a consumer shares with those of the trace's other processes. All of it outlives the consumer.
 struct ConsumerInput {
-  abi::Geometry geometry;
-  uint8_t* region;  // blip's mapping of the data region
   pid_t pid;
-  int32_t vpid;        // as the process sees itself
-  uint64_t start_tsc;  // older records cannot be honest
   const std::vector<ctf::EventClass>& classes;
   ctf::TscClock& clock;
   EventLimit& limit;
 };
 
-// Drains the rings of one process, and of its children, into stream files, or hands the events to the live
-// merge. Never makes the target wait or call.
+// Brings the events of one process, and of its children, into stream files, or hands them to the live merge.
+// Where they come from is the matter of the derived class. Never makes the target wait or call.
 class Consumer {
  public:
-  explicit Consumer(const ConsumerInput& input);
+  virtual ~Consumer() = default;
 
   // Before the first drain: also write streams into `dir`. Files are called PREFIXcpuN; `first_stream` is the
-  // number of the first of geometry.ring_count + 1 streams.
+  // number of the first of stream_count() streams.
   Status write_to(const ctf::TraceDir& dir, const ctf::Uuid& uuid, const std::string& prefix,
                   uint64_t first_stream);
+  uint64_t stream_count() const { return streams().size(); }
   // From now on, hand events to `live`.
   void show_to(LiveMerge* live) { live_ = live; }
 
   // One round, begun at `start`, a sample of the clock; returns the bytes drained. One sample serves all
   // consumers: what lies between the last two is converted fastest.
-  uint64_t drain(ctf::ClockPair start);
+  virtual uint64_t drain(ctf::ClockPair start) = 0;
   // The last round: nobody writes any more.
-  void finish();
+  virtual void finish() = 0;
+  // How many bytes wait at most, of one CPU; 0: counting, there is nothing to drain.
+  virtual uint64_t ring_size() const = 0;
 
   // The first write that failed; the trace on disk is whole up to there.
   const std::optional<Error>& output_error() const { return output_error_; }
   // Events that were shown live are not counted here.
-  ConsumerTotals totals() const;
+  virtual ConsumerTotals totals() const = 0;
 
- private:
+ protected:
+  // Of a class: how its records in rings differ from its events.
   struct Layout {
     uint32_t fields_size = 0;  // without the pid
     int32_t name_offset = -1;  // of a thread's name to be filled in
     bool leads_with_pid = false;
   };
+  struct Stream {
+    std::string name;
+    uint32_t cpu;
+  };
 
-  void on_record(ctf::StreamWriter* out, uint64_t tsc, uint16_t class_id, int32_t pid, const uint8_t* record,
-                 uint32_t size);
-  void show(uint64_t time_ns, uint16_t class_id, int32_t pid, const uint8_t* record, uint32_t size);
-  const uint8_t* with_thread_name(const Layout& layout, const uint8_t* record, uint32_t size);
+  explicit Consumer(const ConsumerInput& input);
+
+  virtual std::vector<Stream> streams() const = 0;
+
+  // One event: a record as rings hold it. Inlined into the readers' loops.
+  [[gnu::always_inline]] void put(ctf::StreamWriter* out, uint64_t time_ns, uint16_t class_id, int32_t pid,
+                                  const uint8_t* record, uint32_t size) {
+    const Layout& layout = layouts_[class_id];
+    if (out && !limit_.reached()) {
+      if (layout.leads_with_pid) {
+        out->append_with_pid(time_ns, class_id, pid, record + abi::kHeaderSize, layout.fields_size);
+      } else {
+        out->append(time_ns, class_id, record + abi::kHeaderSize, layout.fields_size);
+      }
+      ++events_;
+      ++limit_.taken;
+    }
+    if (live_) show(time_ns, class_id, pid, record, size);
+  }
   void flush(bool all);
-  void tell_discarded(uint64_t now_ns);
-  uint64_t drain_rings(bool last);
+  // What reached the files, and what got lost on the way there.
+  ConsumerTotals written() const;
   ctf::StreamWriter* writer(uint32_t row) { return writers_.empty() ? nullptr : &writers_[row]; }
 
-  abi::Geometry geometry_;
-  uint8_t* region_;
-  std::vector<uint32_t> record_sizes_;  // by class id
-  std::vector<Layout> layouts_;         // by class id
+  std::vector<Layout> layouts_;  // by class id
   ctf::TscClock& clock_;
-  ring::RecordClock now_;
-  std::vector<ring::RingReader> rings_;
-  std::vector<int32_t> ring_pids_;  // whose records come now
-  std::optional<ring::SharedRingReader> shared_;
-  std::vector<ctf::StreamWriter> writers_;  // one per ring, then the shared ring's
+  std::vector<ctf::StreamWriter> writers_;
+
+ private:
+  void show(uint64_t time_ns, uint16_t class_id, int32_t pid, const uint8_t* record, uint32_t size);
+
   LiveMerge* live_ = nullptr;
-  std::optional<ThreadNames> names_;  // where a class records them
-  std::vector<uint8_t> scratch_;
-  ring::DrainStats stats_;
   uint64_t events_ = 0;
   EventLimit& limit_;
-  uint64_t rounds_ = 0;
   std::optional<Error> output_error_;
 };
 

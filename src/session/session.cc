@@ -274,7 +274,7 @@ Status Session::Impl::register_streams(TracedProcess& process) {
   TRY_OK(dir->write_metadata(ctf::metadata_text(info, context.classes.classes(), uuid)));
   const std::string prefix = streams == 0 ? "" : fmt::format("pid{}-{}-", process.process().pid(), streams);
   TRY_OK(process.consumer().write_to(*dir, uuid, prefix, streams));
-  streams += process.stream_count();
+  streams += process.consumer().stream_count();
   return {};
 }
 
@@ -338,7 +338,7 @@ End Session::Impl::loop(const Hooks& hooks) {
     for (const auto& process : live)
       if (process->consumer().output_error()) return End::kOutputFailed;
     if (stop_requested) return End::kStopped;
-    milliseconds pause = pause_after(bytes, live.empty() ? 0 : live.front()->ring_size());
+    milliseconds pause = pause_after(bytes, live.empty() ? 0 : live.front()->consumer().ring_size());
     if (options.duration) {
       const auto left = std::chrono::duration_cast<milliseconds>(*options.duration - (Clock::now() - begin));
       if (left.count() <= 0) return End::kDuration;

@@ -10,7 +10,7 @@
 #include "base/progress.h"
 #include "probe/leftovers.h"
 #include "probe/plan.h"
-#include "ring/counters.h"
+#include "session/pad_source.h"
 #include "session/plan_options.h"
 
 namespace blip::session {
@@ -19,7 +19,6 @@ namespace {
 
 constexpr uint64_t kLeastSharedRing = 1 << 20;
 constexpr uint32_t kMinSlotSize = 64;
-constexpr int kChildRounds = 16;  // children may fork while they are being restored
 
 double to_ms(std::chrono::nanoseconds t) { return std::chrono::duration<double, std::milli>(t).count(); }
 
@@ -35,7 +34,7 @@ Result<std::unique_ptr<TracedProcess>> TracedProcess::plan(proc::Process process
 }
 
 TracedProcess::~TracedProcess() {
-  if (!instrumentation_ || disarmed_) return;
+  if (!source_ || disarmed_) return;
   Summary nobody_reads_it;
   disarm(nobody_reads_it);
 }
@@ -136,21 +135,19 @@ Status TracedProcess::arm() {
     largest = std::max(largest, programs[i].record_size);
     probes_[i].program = std::move(programs[i]);
   }
-  const bool monotonic = context_.clock.clocks().counter_is_monotonic;
-  const uint64_t start_tsc = ring::RecordClock{monotonic}();
-  TRY(instrumentation_, probe::Instrumentation::arm(process_, memory_, modules_, probes_,
-                                                    {.geometry = geometry(largest),
-                                                     .modules_complete = modules_complete_,
-                                                     .follow_fork = context_.options.follow_fork,
-                                                     .monotonic_clock = monotonic}));
-  consumer_.emplace(ConsumerInput{.geometry = instrumentation_->geometry(),
-                                  .region = instrumentation_->region(),
-                                  .pid = process_.pid(),
-                                  .vpid = process_.ns_pid(),
-                                  .start_tsc = start_tsc,
-                                  .classes = context_.classes.classes(),
-                                  .clock = context_.clock,
-                                  .limit = context_.limit});
+  const ConsumerInput input{.pid = process_.pid(),
+                            .classes = context_.classes.classes(),
+                            .clock = context_.clock,
+                            .limit = context_.limit};
+  TRY(source_, PadSource::arm({.process = process_,
+                               .memory = memory_,
+                               .modules = modules_,
+                               .probes = probes_,
+                               .options = {.geometry = geometry(largest),
+                                           .modules_complete = modules_complete_,
+                                           .follow_fork = context_.options.follow_fork,
+                                           .monotonic_clock = context_.clock.clocks().counter_is_monotonic}},
+                              input));
   return {};
 }
 
@@ -158,7 +155,7 @@ void TracedProcess::report(Armed& armed) const {
   const size_t refused_before = armed.refused.size();
   for (size_t i = 0; i < probes_.size(); ++i)
     if (probes_[i].site.refused()) armed.refused.push_back({targets_[i].name, probes_[i].site.refusal});
-  const probe::ArmReport& report = instrumentation_->report();
+  const probe::ArmReport& report = source_->report();
   for (const auto& [probe, reason] : report.refused) armed.refused.push_back({targets_[probe].name, reason});
   armed.notes.insert(armed.notes.end(), notes_.begin(), notes_.end());
   armed.notes.insert(armed.notes.end(), report.notes.begin(), report.notes.end());
@@ -176,86 +173,39 @@ bool TracedProcess::has_left() {
   } else {
     return false;
   }
-  instrumentation_->target_is_gone();
+  source_->target_is_gone();
   return true;
 }
 
 std::optional<End> TracedProcess::gone() {
   if (!has_left()) return {};
-  std::erase_if(children_, [](const Child& c) { return !c.process.alive() || c.memory.mm_gone(); });
-  if (!children_.empty()) return {};
-  if (context_.options.follow_fork) {
-    for (pid_t pid : instrumentation_->sharers().find()) {
-      auto process = proc::Process::open(pid);
-      auto memory = proc::Memory::open(pid);
-      if (process && memory) children_.push_back({*std::move(process), *std::move(memory)});
-    }
-  }
-  return children_.empty() ? left_ : std::nullopt;
+  return source_->children_live() ? std::nullopt : left_;
 }
 
 int TracedProcess::poll_fd() const {
   if (!left_) return process_.pidfd();
-  return children_.empty() ? -1 : children_.front().process.pidfd();
-}
-
-void TracedProcess::tell_removal(pid_t pid, const Result<probe::RemovalReport>& removed, Summary& summary) {
-  if (!removed) {
-    summary.warnings.push_back(
-        fmt::format("process {} could not be restored: {}", pid, removed.error().message()));
-    summary.failed = true;
-    return;
-  }
-  summary.detach_paused_ms = std::max(summary.detach_paused_ms, to_ms(removed->paused));
-  if (removed->kept)
-    summary.warnings.push_back(
-        fmt::format("memory of blip stays in process {}: {}", pid, removed->kept_reason));
-  if (removed->foreign != 0)
-    summary.warnings.push_back(
-        fmt::format("{} probed places in process {} held bytes of another tool and were left alone",
-                    removed->foreign, pid));
+  return source_->child_pidfd();
 }
 
 void TracedProcess::disarm(Summary& summary) {
   disarmed_ = true;
   if (!has_left()) {
-    auto removed = instrumentation_->disarm();
+    auto removed = source_->disarm();
     if (removed || !has_left()) tell_removal(process_.pid(), removed, summary);
   }
-  disarm_children(summary);
-}
-
-Result<probe::RemovalReport> TracedProcess::disarm_child(pid_t pid) const {
-  TRY(const proc::Process process, proc::Process::open(pid));
-  TRY(proc::Memory memory, proc::Memory::open(pid));
-  return instrumentation_->disarm_child(process, memory);
-}
-
-// Until no process is found that shares the memory and has not been dealt with: they may fork meanwhile.
-void TracedProcess::disarm_children(Summary& summary) {
-  std::set<pid_t> done{process_.pid()};
-  for (int round = 0; round < kChildRounds; ++round) {
-    bool any = false;
-    for (pid_t pid : instrumentation_->sharers().find()) {
-      if (!done.insert(pid).second) continue;
-      any = true;
-      const auto removed = disarm_child(pid);
-      if (removed || instrumentation_->sharers().shares(pid)) tell_removal(pid, removed, summary);
-    }
-    if (!any) return;
-  }
+  source_->disarm_children(summary);
 }
 
 void TracedProcess::add_hits(std::vector<std::optional<uint64_t>>& hits) const {
-  const ring::CounterReader counters(instrumentation_->geometry(), instrumentation_->region());
   std::set<size_t> refused;
-  for (const auto& [probe, reason] : instrumentation_->report().refused) refused.insert(probe);
+  for (const auto& [probe, reason] : source_->report().refused) refused.insert(probe);
+  std::set<uint16_t> armed;
+  for (size_t i = 0; i < probes_.size(); ++i)
+    if (!probes_[i].site.refused() && !refused.contains(i)) armed.insert(probes_[i].program.class_id);
   hits.resize(context_.classes.classes().size());
-  for (size_t i = 0; i < probes_.size(); ++i) {
-    if (probes_[i].site.refused() || refused.contains(i)) continue;
-    const uint16_t id = probes_[i].program.class_id;
+  for (uint16_t id : armed) {
     std::optional<uint64_t>& sum = hits[id - abi::kFirstClass];
-    sum = sum.value_or(0) + counters.class_totals(id).hits;
+    sum = sum.value_or(0) + source_->class_hits(id);
   }
 }
 

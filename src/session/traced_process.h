@@ -10,14 +10,13 @@
 #include <vector>
 
 #include "base/result.h"
-#include "probe/instrumentation.h"
 #include "probe/module.h"
 #include "probe/resolve.h"
 #include "proc/memory.h"
 #include "proc/process.h"
 #include "session/classes.h"
-#include "session/consumer.h"
 #include "session/environment.h"
+#include "session/event_source.h"
 #include "session/session.h"
 
 namespace blip::session {
@@ -58,16 +57,14 @@ class TracedProcess {
   const proc::Process& process() const { return process_; }
   // Adds what arm() did to the session's report.
   void report(Armed& armed) const;
-  Consumer& consumer() { return *consumer_; }
-  uint64_t ring_size() const { return instrumentation_->geometry().ring_size(); }
-  uint64_t stream_count() const { return instrumentation_->geometry().ring_count + 1; }
+  Consumer& consumer() { return source_->consumer(); }
 
   // Whether the process, and every child that shares its memory, has ended or called exec; kTargetExec if the
   // process itself did. Cheap while the process lives.
   std::optional<End> gone();
   // Something to poll(2) that becomes readable when a process ends: negative if there is nothing.
   int poll_fd() const;
-  bool shares(pid_t pid) const { return instrumentation_->sharers().shares(pid); }
+  bool shares(pid_t pid) const { return source_->shares(pid); }
 
   // Restores the process and its children.
   void disarm(Summary& summary);
@@ -75,12 +72,6 @@ class TracedProcess {
   void add_hits(std::vector<std::optional<uint64_t>>& hits) const;
 
  private:
-  // A child of a fork that outlives the process.
-  struct Child {
-    proc::Process process;
-    proc::Memory memory;
-  };
-
   TracedProcess(proc::Process process, proc::Memory memory, TraceContext& context)
       : process_(std::move(process)), memory_(std::move(memory)), context_(context) {}
 
@@ -89,9 +80,6 @@ class TracedProcess {
   Error all_refused() const;
   abi::Geometry geometry(uint32_t largest_record) const;
   bool has_left();
-  static void tell_removal(pid_t pid, const Result<probe::RemovalReport>& removed, Summary& summary);
-  Result<probe::RemovalReport> disarm_child(pid_t pid) const;
-  void disarm_children(Summary& summary);
 
   proc::Process process_;
   proc::Memory memory_;
@@ -101,11 +89,9 @@ class TracedProcess {
   bool modules_complete_ = false;
   std::vector<probe::FunctionTarget> targets_;
   std::vector<probe::Probe> probes_;
-  std::unique_ptr<probe::Instrumentation> instrumentation_;
-  std::optional<Consumer> consumer_;
+  std::unique_ptr<EventSource> source_;
   bool disarmed_ = false;
-  std::optional<End> left_;      // the process itself has gone
-  std::vector<Child> children_;  // known ones; looked for only when the process has gone
+  std::optional<End> left_;  // the process itself has gone
 };
 
 }  // namespace blip::session

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+#include "session/event_source.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+
+namespace blip::session {
+
+void tell_removal(pid_t pid, const Result<probe::RemovalReport>& removed, Summary& summary) {
+  if (!removed) {
+    summary.warnings.push_back(
+        fmt::format("process {} could not be restored: {}", pid, removed.error().message()));
+    summary.failed = true;
+    return;
+  }
+  summary.detach_paused_ms =
+      std::max(summary.detach_paused_ms, std::chrono::duration<double, std::milli>(removed->paused).count());
+  if (removed->kept)
+    summary.warnings.push_back(
+        fmt::format("memory of blip stays in process {}: {}", pid, removed->kept_reason));
+  if (removed->foreign != 0)
+    summary.warnings.push_back(
+        fmt::format("{} probed places in process {} held bytes of another tool and were left alone",
+                    removed->foreign, pid));
+}
+
+}  // namespace blip::session

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "proc/memory.h"
+#include "proc/process.h"
+#include "session/event_source.h"
+#include "session/ring_consumer.h"
+
+namespace blip::session {
+
+// Pads and rings in a process and the children that forks gave a copy of them.
+class PadSource final : public EventSource {
+ public:
+  // What arms it; all but the span of modules is kept.
+  struct Plan {
+    const proc::Process& process;
+    proc::Memory& memory;
+    std::span<const probe::Module> modules;
+    const std::vector<probe::Probe>& probes;
+    probe::ArmOptions options;
+  };
+
+  static Result<std::unique_ptr<PadSource>> arm(const Plan& plan, const ConsumerInput& input);
+
+  const probe::ArmReport& report() const override { return instrumentation_->report(); }
+  Consumer& consumer() override { return *consumer_; }
+  uint64_t class_hits(uint16_t class_id) const override;
+  Result<probe::RemovalReport> disarm() override { return instrumentation_->disarm(); }
+  void target_is_gone() override { instrumentation_->target_is_gone(); }
+  void disarm_children(Summary& summary) override;
+  bool children_live() override;
+  int child_pidfd() const override;
+  bool shares(pid_t pid) const override { return instrumentation_->sharers().shares(pid); }
+
+ private:
+  // A child of a fork that outlives the process.
+  struct Child {
+    proc::Process process;
+    proc::Memory memory;
+  };
+
+  PadSource(const Plan& plan) : pid_(plan.process.pid()), follow_fork_(plan.options.follow_fork) {}
+
+  Result<probe::RemovalReport> disarm_child(pid_t pid) const;
+
+  pid_t pid_;
+  bool follow_fork_;
+  std::unique_ptr<probe::Instrumentation> instrumentation_;
+  std::optional<RingConsumer> consumer_;
+  std::vector<Child> children_;  // known ones; looked for only when the process has gone
+};
+
+}  // namespace blip::session

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+#include "session/ring_consumer.h"
+
+#include <fmt/core.h>
+
+#include <cstring>
+
+#include "base/progress.h"
+#include "ring/counters.h"
+
+namespace blip::session {
+
+namespace {
+
+constexpr int kLastRounds = 4;
+constexpr uint64_t kWatchdogNs = 100'000'000;
+constexpr uint64_t kRoundsPerRefresh = 16;  // of thread names and discarded counts
+
+}  // namespace
+
+RingConsumer::RingConsumer(const ConsumerInput& input, const RingInput& rings)
+    : Consumer(input),
+      geometry_(rings.geometry),
+      region_(rings.region),
+      now_{input.clock.clocks().counter_is_monotonic} {
+  record_sizes_.resize(geometry_.class_count);
+  record_sizes_[abi::kProcessClass] = sizeof(abi::ProcessRecord);
+  for (const ctf::EventClass& c : input.classes) {
+    record_sizes_[c.id] = ctf::ring_record_size(c);
+    if (layouts_[c.id].name_offset >= 0 && !names_) names_.emplace(input.pid);
+  }
+  if (geometry_.ring_size() == 0) return;  // counting: nothing to drain
+  for (uint32_t i = 0; i < geometry_.ring_count; ++i)
+    rings_.emplace_back(geometry_, region_, i, record_sizes_, rings.start_tsc);
+  ring_pids_.assign(geometry_.ring_count, rings.vpid);
+  shared_.emplace(geometry_, region_, record_sizes_, rings.start_tsc);
+  if (now_.monotonic) shared_->set_watchdog(kWatchdogNs);
+}
+
+std::vector<Consumer::Stream> RingConsumer::streams() const {
+  std::vector<Stream> streams;
+  for (uint32_t cpu = 0; cpu < geometry_.ring_count; ++cpu)
+    streams.push_back({fmt::format("cpu{}", cpu), cpu});
+  streams.push_back({"shared", UINT32_MAX});
+  return streams;
+}
+
+const uint8_t* RingConsumer::with_thread_name(const Layout& layout, const uint8_t* record, uint32_t size) {
+  scratch_.assign(record, record + size);
+  uint8_t* field = &scratch_[static_cast<size_t>(layout.name_offset)];
+  int32_t tid;
+  std::memcpy(&tid, field, sizeof tid);
+  const ThreadNames::Name& name = names_->of(tid);
+  std::memcpy(field, name.data(), name.size());
+  return scratch_.data();
+}
+
+// Runs for every event of the trace: inlined into the readers' loops.
+[[gnu::always_inline]] inline void RingConsumer::on_record(ctf::StreamWriter* out, uint64_t tsc,
+                                                           uint16_t class_id, int32_t pid,
+                                                           const uint8_t* record, uint32_t size) {
+  if (const Layout& layout = layouts_[class_id]; layout.name_offset >= 0) [[unlikely]]
+    record = with_thread_name(layout, record, size);
+  put(out, clock_.to_ns(tsc), class_id, pid, record, size);
+}
+
+uint64_t RingConsumer::drain_rings(bool last) {
+  ring::DrainStats round;
+  for (uint32_t i = 0; i < rings_.size(); ++i) {
+    ctf::StreamWriter* out = writer(i);
+    int32_t& pid = ring_pids_[i];
+    const auto sink = [&](uint64_t tsc, uint16_t id, const uint8_t* record, uint32_t size) {
+      if (id != abi::kProcessClass) [[likely]] {
+        on_record(out, tsc, id, pid, record, size);
+      } else {
+        std::memcpy(&pid, record + offsetof(abi::ProcessRecord, pid), sizeof pid);
+      }
+    };
+    round += rings_[i].drain(sink, now_);
+  }
+  if (shared_) {
+    ctf::StreamWriter* out = writer(geometry_.ring_count);
+    const auto sink = [&](uint64_t tsc, uint16_t id, const uint8_t* record, uint32_t size) {
+      int32_t pid;
+      std::memcpy(&pid, record + shared_->pid_offset(), sizeof pid);
+      on_record(out, tsc, id, pid, record, size);
+    };
+    round += last ? shared_->finish(sink, now_) : shared_->drain(sink, now_);
+  }
+  stats_ += round;
+  return round.bytes;
+}
+
+uint64_t RingConsumer::drain(ctf::ClockPair start) {
+  if (++rounds_ % kRoundsPerRefresh == 0) {
+    if (names_) names_->refresh();
+    tell_discarded(start.ns);
+  }
+  const uint64_t bytes = drain_rings(false);
+  flush(false);
+  return bytes;
+}
+
+void RingConsumer::finish() {
+  const progress::Step step("writing the rest of the trace");
+  clock_.sample();
+  // Each ring hands out at most one ring's worth per call; bounded, for the target may write on if it could
+  // not be restored.
+  for (int i = 0; i < kLastRounds && drain_rings(false) > 0; ++i) {
+  }
+  drain_rings(true);
+  tell_discarded(clock_.sample().ns);
+  flush(true);
+}
+
+void RingConsumer::tell_discarded(uint64_t now_ns) {
+  const ring::CounterReader counters(geometry_, region_);
+  for (uint32_t row = 0; row < writers_.size(); ++row) {
+    uint64_t discarded = counters.row_totals(row).discarded;
+    if (row == geometry_.ring_count)
+      for (uint64_t n : shared_->discarded()) discarded += n;
+    writers_[row].set_discarded(discarded, now_ns);
+  }
+}
+
+ConsumerTotals RingConsumer::totals() const {
+  ConsumerTotals totals = written();
+  const ring::CounterTotals counted = ring::CounterReader(geometry_, region_).totals();
+  totals.malformed = stats_.malformed;
+  totals.discarded += counted.discarded + stats_.discarded;
+  totals.skipped = counted.skipped;
+  return totals;
+}
+
+}  // namespace blip::session

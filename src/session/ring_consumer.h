@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "abi/layout.h"
+#include "ring/drain_stats.h"
+#include "ring/reader.h"
+#include "ring/shared_reader.h"
+#include "session/consumer.h"
+
+namespace blip::session {
+
+// Where the records are. All of it outlives the consumer.
+struct RingInput {
+  abi::Geometry geometry;
+  uint8_t* region;     // blip's mapping of the data region
+  int32_t vpid;        // as the process sees itself
+  uint64_t start_tsc;  // older records cannot be honest
+};
+
+// Drains the rings that pads of one process, and of its children, write.
+class RingConsumer final : public Consumer {
+ public:
+  RingConsumer(const ConsumerInput& input, const RingInput& rings);
+
+  uint64_t drain(ctf::ClockPair start) override;
+  void finish() override;
+  ConsumerTotals totals() const override;
+  uint64_t ring_size() const override { return geometry_.ring_size(); }
+
+ protected:
+  std::vector<Stream> streams() const override;
+
+ private:
+  void on_record(ctf::StreamWriter* out, uint64_t tsc, uint16_t class_id, int32_t pid, const uint8_t* record,
+                 uint32_t size);
+  const uint8_t* with_thread_name(const Layout& layout, const uint8_t* record, uint32_t size);
+  void tell_discarded(uint64_t now_ns);
+  uint64_t drain_rings(bool last);
+
+  abi::Geometry geometry_;
+  uint8_t* region_;
+  std::vector<uint32_t> record_sizes_;  // by class id
+  ring::RecordClock now_;
+  std::vector<ring::RingReader> rings_;
+  std::vector<int32_t> ring_pids_;  // whose records come now
+  std::optional<ring::SharedRingReader> shared_;
+  std::optional<ThreadNames> names_;  // where a class records them
+  std::vector<uint8_t> scratch_;
+  ring::DrainStats stats_;
+  uint64_t rounds_ = 0;
+};
+
+}  // namespace blip::session
