@@ -5,44 +5,16 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <limits>
 #include <optional>
+#include <utility>
 
-#include "cli/contexts.h"
-#include "cli/shell_words.h"
+#include "cli/command_builder.h"
 #include "cli/suggest.h"
-#include "cli/values.h"
 
 namespace blip::cli {
 namespace {
 
-constexpr uint32_t kLeastSubbufSize = 4096;
-constexpr uint32_t kMostSubbufSize = 1U << 30;
-constexpr uint32_t kLeastSubbufs = 2;
-constexpr uint32_t kMostSubbufs = 1U << 16;
-
 Error usage(std::string message) { return Error(ErrorKind::kUsage, std::move(message)); }
-
-std::string quoted_for_shell(const std::string& word) {
-  constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%^";
-  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
-  std::string out = "'";
-  for (char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
-
-std::string command_line_of(const std::vector<std::string>& args) {
-  std::string line = "blip";
-  for (const std::string& arg : args) line += " " + quoted_for_shell(arg);
-  return line;
-}
-
-std::string with_dashes(const OptionFact& fact) {
-  return fact.long_name.empty() ? fmt::format("-{}", fact.short_names[0])
-                                : fmt::format("--{}", fact.long_name);
-}
 
 std::string verbs_of(const OptionFact& fact) {
   std::string names;
@@ -61,21 +33,9 @@ class Parser {
   Status parse_word(const std::string& word);
   Status parse_long(std::string_view word);
   Status parse_short_bundle(std::string_view letters);
-  Status parse_operand(const std::string& word);
   Result<std::string> value_of(const OptionFact& fact, std::string_view shown,
                                std::optional<std::string_view> attached);
   Status check_available(const OptionFact& fact, std::string_view shown) const;
-  Status apply(const OptionFact& fact, const std::string& value);
-  Status apply_function(const std::string& text);
-  Status apply_context(const std::string& text);
-  Status apply_pid(const std::string& text);
-  Status apply_command(std::vector<std::string> words, std::string_view shown);
-  Status apply_color(const std::string& text);
-  Status apply_clock(const std::string& text);
-  Status finish();
-  Status finish_list();
-  Status check_target() const;
-  bool is_tracing() const { return verb_->verb != Verb::kView && verb_->verb != Verb::kList; }
   Error unknown_option(std::string_view shown) const;
   std::string help_hint() const { return fmt::format("blip {} --help", verb_->name); }
 
@@ -83,9 +43,7 @@ class Parser {
   size_t next_ = 0;
   bool only_operands_ = false;
   const VerbFact* verb_ = nullptr;
-  Command command_;
-  std::vector<std::string> operands_;
-  std::vector<session::Context> for_all_;
+  std::optional<CommandBuilder> builder_;
 };
 
 Result<Command> Parser::parse() {
@@ -94,24 +52,17 @@ Result<Command> Parser::parse() {
   const std::string& first = args_[next_++];
   verb_ = find_verb(first);
   if (!verb_) return parse_without_verb(first);
-  command_.verb = verb_->verb;
-  while (next_ < args_.size() && !command_.help) {
+  builder_.emplace(*verb_);
+  while (next_ < args_.size() && !builder_->wants_help()) {
     const std::string& word = args_[next_++];
     TRY_OK(parse_word(word));
   }
-  if (!command_.help) TRY_OK(finish());
-  return std::move(command_);
+  return builder_->finish(args_);
 }
 
 Result<Command> Parser::parse_without_verb(const std::string& word) {
-  if (word == "--help" || word == "-h") {
-    command_.help = true;
-    return std::move(command_);
-  }
-  if (word == "--version" || word == "-V") {
-    command_.version = true;
-    return std::move(command_);
-  }
+  if (word == "--help" || word == "-h") return Command{.help = true};
+  if (word == "--version" || word == "-V") return Command{.version = true};
   if (word.starts_with("-"))
     return usage(fmt::format("'{}': say first what to do, as in blip trace {}", word, word));
   std::vector<std::string_view> names;
@@ -124,16 +75,16 @@ Result<Command> Parser::parse_without_verb(const std::string& word) {
 }
 
 Status Parser::parse_word(const std::string& word) {
-  if (only_operands_ || word.size() < 2 || word[0] != '-') return parse_operand(word);
+  if (only_operands_ || word.size() < 2 || word[0] != '-') return builder_->add_operand(word);
   if (word == "--") {
-    if (!is_tracing()) {
+    if (!is_tracing(verb_->verb)) {
       only_operands_ = true;
       return {};
     }
     std::vector<std::string> words(args_.begin() + static_cast<ptrdiff_t>(next_), args_.end());
     next_ = args_.size();
     if (words.empty() || words[0].empty()) return usage("--: no command follows, as in -- ls -l");
-    return apply_command(std::move(words), "--");
+    return builder_->set_command(std::move(words), "--");
   }
   if (word.starts_with("--")) return parse_long(std::string_view(word).substr(2));
   return parse_short_bundle(std::string_view(word).substr(1));
@@ -150,7 +101,7 @@ Status Parser::parse_long(std::string_view word) {
   if (equals != std::string_view::npos) attached = word.substr(equals + 1);
   if (attached && fact->value.empty()) return usage(fmt::format("{} takes no value", shown));
   TRY(const std::string value, value_of(*fact, shown, attached));
-  return apply(*fact, value);
+  return builder_->apply(*fact, value);
 }
 
 // -v, -qv, -p4711, -vp 4711.
@@ -165,24 +116,8 @@ Status Parser::parse_short_bundle(std::string_view letters) {
     std::optional<std::string_view> attached;
     if (!fact->value.empty() && !letters.empty()) attached = std::exchange(letters, {});
     TRY(const std::string value, value_of(*fact, shown, attached));
-    TRY_OK(apply(*fact, value));
+    TRY_OK(builder_->apply(*fact, value));
   }
-  return {};
-}
-
-Status Parser::parse_operand(const std::string& word) {
-  if (verb_->verb == Verb::kList) {
-    operands_.push_back(word);
-    return {};
-  }
-  if (is_tracing())
-    return usage(fmt::format(
-        "unexpected '{}': probes are given as --function {}, the process as -p PID, a command after --", word,
-        word));
-  if (!command_.view_dir.empty())
-    return usage(fmt::format("unexpected '{}': blip view takes one directory", word));
-  if (word.empty()) return usage("the directory's name is empty");
-  command_.view_dir = word;
   return {};
 }
 
@@ -210,203 +145,6 @@ Error Parser::unknown_option(std::string_view shown) const {
   const std::string_view meant = is_long ? nearest(shown.substr(2), names) : std::string_view();
   if (meant.empty()) return usage(fmt::format("unknown option {}: {} lists the options", shown, help_hint()));
   return usage(fmt::format("unknown option {}: did you mean --{}? ({})", shown, meant, help_hint()));
-}
-
-// parse_X(...) into `where`, an error with the option's name in front.
-template <typename T, typename Where>
-Status assign(const OptionFact& fact, Result<T> parsed, Where& where) {
-  if (!parsed) return parsed.error().with_context(with_dashes(fact));
-  where = static_cast<T>(*std::move(parsed));
-  return {};
-}
-
-Status Parser::apply(const OptionFact& fact, const std::string& value) {
-  session::Options& options = command_.session;
-  constexpr uint64_t kNoLimit = std::numeric_limits<uint64_t>::max();
-  switch (fact.id) {
-    case OptionId::kFunction:
-      return apply_function(value);
-    case OptionId::kContext:
-      return apply_context(value);
-    case OptionId::kPid:
-      return apply_pid(value);
-    case OptionId::kName:
-      if (value.empty()) return usage("-n: the name is empty");
-      if (!options.process_name.empty())
-        return usage(fmt::format("-n {}: only one name can be given", value));
-      options.process_name = value;
-      return {};
-    case OptionId::kWait:
-      options.wait_for_processes = true;
-      return {};
-    case OptionId::kCommand: {
-      auto words = split_shell_words(value);
-      if (!words) return words.error().with_context(fmt::format("-c \"{}\"", value));
-      return apply_command(*std::move(words), "-c");
-    }
-    case OptionId::kNoFollowFork:
-      options.follow_fork = false;
-      return {};
-    case OptionId::kColor:
-      return apply_color(value);
-    case OptionId::kDuration:
-      return assign(fact, parse_duration(value), options.duration);
-    case OptionId::kMaxEvents:
-      return assign(fact, parse_number(value, 1, kNoLimit), options.max_events);
-    case OptionId::kNumSubbuf:
-      options.buffers_given = true;
-      return assign(fact, parse_power_of_two(value, kLeastSubbufs, kMostSubbufs), options.subbuf_count);
-    case OptionId::kSubbufSize:
-      options.buffers_given = true;
-      return assign(fact, parse_power_of_two(value, kLeastSubbufSize, kMostSubbufSize), options.subbuf_size);
-    case OptionId::kClock:
-      return apply_clock(value);
-    case OptionId::kMaxProbes: {
-      uint64_t limit = 0;
-      TRY_OK(assign(fact, parse_number(value, 1, std::numeric_limits<uint32_t>::max()), limit));
-      options.max_probes = static_cast<uint32_t>(limit);
-      return {};
-    }
-    case OptionId::kOutput:
-      if (value.empty()) return usage("-o: the directory's name is empty");
-      options.output_dir = value;
-      return {};
-    case OptionId::kJson:
-      command_.json = true;
-      return {};
-    case OptionId::kVerbose:
-      options.verbose = true;
-      return {};
-    case OptionId::kQuiet:
-      command_.quiet = true;
-      return {};
-    case OptionId::kHelp:
-      command_.help = true;
-      return {};
-    case OptionId::kVersion:
-      command_.version = true;
-      return {};
-    case OptionId::kLater:
-      break;
-  }
-  return usage(fmt::format("{} is not available in this version", with_dashes(fact)));
-}
-
-Status Parser::apply_function(const std::string& text) {
-  auto spec = elf::parse_spec(text);
-  if (!spec) return usage(fmt::format("--function '{}': {}", text, spec.error().message()));
-  if (spec->kind == elf::SpecKind::kSymbolOffset && spec->offset == 0) spec->kind = elf::SpecKind::kName;
-  if (spec->kind == elf::SpecKind::kSymbolOffset)
-    return usage(fmt::format(
-        "--function '{}': --function takes names; offsets come with --probe (not available in this version)",
-        text));
-  command_.session.probes.push_back({*std::move(spec), {}});
-  return {};
-}
-
-Status Parser::apply_context(const std::string& text) {
-  auto contexts = parse_contexts(text);
-  if (!contexts) return contexts.error().with_context("--context");
-  auto& where = command_.session.probes.empty() ? for_all_ : command_.session.probes.back().contexts;
-  where = merge_contexts(where, *contexts);
-  return {};
-}
-
-Status Parser::apply_pid(const std::string& text) {
-  auto pid = parse_number(text, 1, std::numeric_limits<pid_t>::max());
-  if (!pid) return pid.error().with_context("-p");
-  std::vector<pid_t>& pids = command_.session.pids;
-  if (std::find(pids.begin(), pids.end(), static_cast<pid_t>(*pid)) == pids.end())
-    pids.push_back(static_cast<pid_t>(*pid));
-  return {};
-}
-
-Status Parser::apply_command(std::vector<std::string> words, std::string_view shown) {
-  if (!command_.session.command.empty())
-    return usage(fmt::format("{} {}: only one command can be started", shown, words[0]));
-  if (words[0].empty()) return usage(fmt::format("{}: the command's name is empty", shown));
-  command_.session.command = std::move(words);
-  return {};
-}
-
-Status Parser::apply_color(const std::string& text) {
-  if (text == "auto") {
-    command_.color = ColorChoice::kAuto;
-  } else if (text == "always") {
-    command_.color = ColorChoice::kAlways;
-  } else if (text == "never") {
-    command_.color = ColorChoice::kNever;
-  } else {
-    return usage(fmt::format("--color: '{}' is not auto, always or never", text));
-  }
-  return {};
-}
-
-Status Parser::apply_clock(const std::string& text) {
-  session::ClockChoice& clock = command_.session.clock;
-  if (text == "auto") {
-    clock = session::ClockChoice::kAuto;
-  } else if (text == "tsc") {
-    clock = session::ClockChoice::kTsc;
-  } else if (text == "monotonic") {
-    clock = session::ClockChoice::kMonotonic;
-  } else {
-    return usage(fmt::format("--clock: '{}' is not auto, tsc or monotonic", text));
-  }
-  return {};
-}
-
-// (-p PID | FILE) [GLOB]
-Status Parser::finish_list() {
-  const bool process = !command_.session.pids.empty();
-  const size_t most = process ? 1 : 2;
-  if (command_.session.pids.size() > 1) return usage("blip list takes one -p PID");
-  if (!process && operands_.empty())
-    return usage(fmt::format("no target given: name a process with -p PID, or a file ({})", help_hint()));
-  if (operands_.size() > most)
-    return usage(fmt::format("unexpected '{}': blip list takes {}one GLOB", operands_[most],
-                             process ? "" : "one file and "));
-  for (const std::string& operand : operands_)
-    if (operand.empty()) return usage("an argument of blip list is empty");
-  if (!process) command_.list_file = operands_[0];
-  if (operands_.size() == most) command_.list_glob = operands_.back();
-  return {};
-}
-
-// Exactly one way to name what is traced.
-Status Parser::check_target() const {
-  const session::Options& options = command_.session;
-  std::vector<std::string_view> given;
-  if (!options.pids.empty()) given.push_back("-p");
-  if (!options.process_name.empty()) given.push_back("-n");
-  if (!options.command.empty()) given.push_back("a command (-c or --)");
-  if (given.empty())
-    return usage(fmt::format(
-        "no target given: name a process with -p PID or -n NAME, or a command after -- ({})", help_hint()));
-  if (given.size() == 2 && options.command.empty())
-    return usage("-p and -n exclude each other: name the processes by their numbers, or by their name");
-  if (given.size() > 1)
-    return usage(fmt::format("{} and {} exclude each other: trace running processes, or start a command",
-                             given[0], given[1]));
-  if (options.wait_for_processes && options.process_name.empty())
-    return usage("--wait needs -n NAME: the name of the processes to wait for");
-  return {};
-}
-
-Status Parser::finish() {
-  if (verb_->verb == Verb::kView) return {};
-  if (verb_->verb == Verb::kList) return finish_list();
-  session::Options& options = command_.session;
-  if (options.probes.empty())
-    return usage(fmt::format("no probe given: say what to probe, as in --function main ({})", help_hint()));
-  TRY_OK(check_target());
-  for (session::ProbeRequest& probe : options.probes)
-    probe.contexts = merge_contexts(for_all_, probe.contexts);
-  options.mode = verb_->verb == Verb::kTrace    ? session::Mode::kTrace
-                 : verb_->verb == Verb::kRecord ? session::Mode::kRecord
-                                                : session::Mode::kCount;
-  options.command_line = command_line_of(args_);
-  return {};
 }
 
 }  // namespace

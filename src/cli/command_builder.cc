@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: MIT
+#include "cli/command_builder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "cli/contexts.h"
+#include "cli/shell_words.h"
+#include "cli/values.h"
+
+namespace blip::cli {
+namespace {
+
+constexpr uint32_t kLeastSubbufSize = 4096;
+constexpr uint32_t kMostSubbufSize = 1U << 30;
+constexpr uint32_t kLeastSubbufs = 2;
+constexpr uint32_t kMostSubbufs = 1U << 16;
+
+Error usage(std::string message) { return Error(ErrorKind::kUsage, std::move(message)); }
+
+std::string quoted_for_shell(const std::string& word) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%^";
+  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
+  std::string out = "'";
+  for (char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+std::string command_line_of(const std::vector<std::string>& args) {
+  std::string line = "blip";
+  for (const std::string& arg : args) line += " " + quoted_for_shell(arg);
+  return line;
+}
+
+std::string with_dashes(const OptionFact& fact) {
+  return fact.long_name.empty() ? fmt::format("-{}", fact.short_names[0])
+                                : fmt::format("--{}", fact.long_name);
+}
+
+// parse_X(...) into `where`, an error with the option's name in front.
+template <typename T, typename Where>
+Status assign(const OptionFact& fact, Result<T> parsed, Where& where) {
+  if (!parsed) return parsed.error().with_context(with_dashes(fact));
+  where = static_cast<T>(*std::move(parsed));
+  return {};
+}
+
+}  // namespace
+
+bool is_tracing(Verb verb) { return verb == Verb::kTrace || verb == Verb::kRecord || verb == Verb::kCount; }
+
+CommandBuilder::CommandBuilder(const VerbFact& verb) : verb_(verb) { command_.verb = verb.verb; }
+
+std::string CommandBuilder::help_hint() const { return fmt::format("blip {} --help", verb_.name); }
+
+Status CommandBuilder::add_operand(const std::string& word) {
+  if (verb_.verb == Verb::kList) {
+    operands_.push_back(word);
+    return {};
+  }
+  if (is_tracing(verb_.verb))
+    return usage(fmt::format(
+        "unexpected '{}': probes are given as --function {}, the process as -p PID, a command after --", word,
+        word));
+  if (!command_.view_dir.empty())
+    return usage(fmt::format("unexpected '{}': blip view takes one directory", word));
+  if (word.empty()) return usage("the directory's name is empty");
+  command_.view_dir = word;
+  return {};
+}
+
+Status CommandBuilder::apply(const OptionFact& fact, const std::string& value) {
+  session::Options& options = command_.session;
+  constexpr uint64_t kNoLimit = std::numeric_limits<uint64_t>::max();
+  switch (fact.id) {
+    case OptionId::kFunction:
+      return apply_function(value);
+    case OptionId::kContext:
+      return apply_context(value);
+    case OptionId::kPid:
+      return apply_pid(value);
+    case OptionId::kName:
+      return apply_name(value);
+    case OptionId::kWait:
+      options.wait_for_processes = true;
+      return {};
+    case OptionId::kCommand: {
+      auto words = split_shell_words(value);
+      if (!words) return words.error().with_context(fmt::format("-c \"{}\"", value));
+      return set_command(*std::move(words), "-c");
+    }
+    case OptionId::kNoFollowFork:
+      options.follow_fork = false;
+      return {};
+    case OptionId::kColor:
+      return apply_color(value);
+    case OptionId::kDuration:
+      return assign(fact, parse_duration(value), options.duration);
+    case OptionId::kMaxEvents:
+      return assign(fact, parse_number(value, 1, kNoLimit), options.max_events);
+    case OptionId::kNumSubbuf:
+      options.buffers_given = true;
+      return assign(fact, parse_power_of_two(value, kLeastSubbufs, kMostSubbufs), options.subbuf_count);
+    case OptionId::kSubbufSize:
+      options.buffers_given = true;
+      return assign(fact, parse_power_of_two(value, kLeastSubbufSize, kMostSubbufSize), options.subbuf_size);
+    case OptionId::kClock:
+      return apply_clock(value);
+    case OptionId::kMaxProbes: {
+      uint64_t limit = 0;
+      TRY_OK(assign(fact, parse_number(value, 1, std::numeric_limits<uint32_t>::max()), limit));
+      options.max_probes = static_cast<uint32_t>(limit);
+      return {};
+    }
+    case OptionId::kOutput:
+      if (value.empty()) return usage("-o: the directory's name is empty");
+      options.output_dir = value;
+      return {};
+    case OptionId::kJson:
+      command_.json = true;
+      return {};
+    case OptionId::kVerbose:
+      options.verbose = true;
+      return {};
+    case OptionId::kQuiet:
+      command_.quiet = true;
+      return {};
+    case OptionId::kHelp:
+      command_.help = true;
+      return {};
+    case OptionId::kVersion:
+      command_.version = true;
+      return {};
+    case OptionId::kLater:
+      break;
+  }
+  return usage(fmt::format("{} is not available in this version", with_dashes(fact)));
+}
+
+Status CommandBuilder::apply_function(const std::string& text) {
+  auto spec = elf::parse_spec(text);
+  if (!spec) return usage(fmt::format("--function '{}': {}", text, spec.error().message()));
+  if (spec->kind == elf::SpecKind::kSymbolOffset && spec->offset == 0) spec->kind = elf::SpecKind::kName;
+  if (spec->kind == elf::SpecKind::kSymbolOffset)
+    return usage(fmt::format(
+        "--function '{}': --function takes names; offsets come with --probe (not available in this version)",
+        text));
+  command_.session.probes.push_back({*std::move(spec), {}});
+  return {};
+}
+
+Status CommandBuilder::apply_context(const std::string& text) {
+  auto contexts = parse_contexts(text);
+  if (!contexts) return contexts.error().with_context("--context");
+  auto& where = command_.session.probes.empty() ? for_all_ : command_.session.probes.back().contexts;
+  where = merge_contexts(where, *contexts);
+  return {};
+}
+
+Status CommandBuilder::apply_pid(const std::string& text) {
+  auto pid = parse_number(text, 1, std::numeric_limits<pid_t>::max());
+  if (!pid) return pid.error().with_context("-p");
+  std::vector<pid_t>& pids = command_.session.pids;
+  if (std::find(pids.begin(), pids.end(), static_cast<pid_t>(*pid)) == pids.end())
+    pids.push_back(static_cast<pid_t>(*pid));
+  return {};
+}
+
+Status CommandBuilder::apply_name(const std::string& text) {
+  std::string& name = command_.session.process_name;
+  if (text.empty()) return usage("-n: the name is empty");
+  if (!name.empty()) return usage(fmt::format("-n {}: only one name can be given", text));
+  name = text;
+  return {};
+}
+
+Status CommandBuilder::set_command(std::vector<std::string> words, std::string_view shown) {
+  if (!command_.session.command.empty())
+    return usage(fmt::format("{} {}: only one command can be started", shown, words[0]));
+  if (words[0].empty()) return usage(fmt::format("{}: the command's name is empty", shown));
+  command_.session.command = std::move(words);
+  return {};
+}
+
+Status CommandBuilder::apply_color(const std::string& text) {
+  if (text == "auto") {
+    command_.color = ColorChoice::kAuto;
+  } else if (text == "always") {
+    command_.color = ColorChoice::kAlways;
+  } else if (text == "never") {
+    command_.color = ColorChoice::kNever;
+  } else {
+    return usage(fmt::format("--color: '{}' is not auto, always or never", text));
+  }
+  return {};
+}
+
+Status CommandBuilder::apply_clock(const std::string& text) {
+  session::ClockChoice& clock = command_.session.clock;
+  if (text == "auto") {
+    clock = session::ClockChoice::kAuto;
+  } else if (text == "tsc") {
+    clock = session::ClockChoice::kTsc;
+  } else if (text == "monotonic") {
+    clock = session::ClockChoice::kMonotonic;
+  } else {
+    return usage(fmt::format("--clock: '{}' is not auto, tsc or monotonic", text));
+  }
+  return {};
+}
+
+// (-p PID | FILE) [GLOB]
+Status CommandBuilder::finish_list() {
+  const bool process = !command_.session.pids.empty();
+  const size_t most = process ? 1 : 2;
+  if (command_.session.pids.size() > 1) return usage("blip list takes one -p PID");
+  if (!process && operands_.empty())
+    return usage(fmt::format("no target given: name a process with -p PID, or a file ({})", help_hint()));
+  if (operands_.size() > most)
+    return usage(fmt::format("unexpected '{}': blip list takes {}one GLOB", operands_[most],
+                             process ? "" : "one file and "));
+  for (const std::string& operand : operands_)
+    if (operand.empty()) return usage("an argument of blip list is empty");
+  if (!process) command_.list_file = operands_[0];
+  if (operands_.size() == most) command_.list_glob = operands_.back();
+  return {};
+}
+
+// Exactly one way to name what is traced.
+Status CommandBuilder::check_target() const {
+  const session::Options& options = command_.session;
+  std::vector<std::string_view> given;
+  if (!options.pids.empty()) given.push_back("-p");
+  if (!options.process_name.empty()) given.push_back("-n");
+  if (!options.command.empty()) given.push_back("a command (-c or --)");
+  if (given.empty())
+    return usage(fmt::format(
+        "no target given: name a process with -p PID or -n NAME, or a command after -- ({})", help_hint()));
+  if (given.size() == 2 && options.command.empty())
+    return usage("-p and -n exclude each other: name the processes by their numbers, or by their name");
+  if (given.size() > 1)
+    return usage(fmt::format("{} and {} exclude each other: trace running processes, or start a command",
+                             given[0], given[1]));
+  if (options.wait_for_processes && options.process_name.empty())
+    return usage("--wait needs -n NAME: the name of the processes to wait for");
+  return {};
+}
+
+Status CommandBuilder::finish_tracing(const std::vector<std::string>& args) {
+  session::Options& options = command_.session;
+  if (options.probes.empty())
+    return usage(fmt::format("no probe given: say what to probe, as in --function main ({})", help_hint()));
+  TRY_OK(check_target());
+  for (session::ProbeRequest& probe : options.probes)
+    probe.contexts = merge_contexts(for_all_, probe.contexts);
+  options.mode = verb_.verb == Verb::kTrace    ? session::Mode::kTrace
+                 : verb_.verb == Verb::kRecord ? session::Mode::kRecord
+                                               : session::Mode::kCount;
+  options.command_line = command_line_of(args);
+  return {};
+}
+
+Result<Command> CommandBuilder::finish(const std::vector<std::string>& args) {
+  if (command_.help) return std::move(command_);
+  if (verb_.verb == Verb::kList) TRY_OK(finish_list());
+  if (is_tracing(verb_.verb)) TRY_OK(finish_tracing(args));
+  return std::move(command_);
+}
+
+}  // namespace blip::cli
