@@ -3,21 +3,15 @@
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
-#include <libelf.h>
 
 #include <algorithm>
 #include <vector>
 
+#include "dwarf/handles.h"
+
 namespace blip::dwarf {
 
 namespace {
-
-struct CloseElf {
-  void operator()(Elf* elf) const { ::elf_end(elf); }
-};
-struct CloseDwarf {
-  void operator()(Dwarf* dwarf) const { ::dwarf_end(dwarf); }
-};
 
 // The code of one compilation unit, or of a part of it.
 struct UnitRange {
@@ -28,8 +22,7 @@ struct UnitRange {
 }  // namespace
 
 struct SourceLines::Tables {
-  std::unique_ptr<Elf, CloseElf> elf;
-  std::unique_ptr<Dwarf, CloseDwarf> dwarf;
+  Handles handles;
   std::vector<UnitRange> ranges;  // sorted
 
   // .debug_aranges would tell faster, but clang does not write it.
@@ -41,25 +34,27 @@ struct SourceLines::Tables {
 void SourceLines::Tables::index_units() {
   Dwarf_Off at = 0, next = 0;
   size_t header = 0;
-  while (::dwarf_nextcu(dwarf.get(), at, &next, &header, nullptr, nullptr, nullptr) == 0) {
+  while (::dwarf_nextcu(handles.dwarf.get(), at, &next, &header, nullptr, nullptr, nullptr) == 0) {
     Dwarf_Die unit;
-    if (::dwarf_offdie(dwarf.get(), at + header, &unit)) add_unit(unit);
+    if (::dwarf_offdie(handles.dwarf.get(), at + header, &unit)) add_unit(unit);
     at = next;
   }
   std::sort(ranges.begin(), ranges.end(),
             [](const UnitRange& a, const UnitRange& b) { return a.code.begin < b.code.begin; });
 }
 
+// Code that the linker dropped keeps its tables, at address 0.
 void SourceLines::Tables::add_unit(Dwarf_Die& unit) {
   if (!::dwarf_hasattr(&unit, DW_AT_stmt_list)) return;
   Dwarf_Addr base = 0, begin = 0, end = 0;
   for (ptrdiff_t i = 0; (i = ::dwarf_ranges(&unit, i, &base, &begin, &end)) > 0;)
-    if (begin < end) ranges.push_back({{FileAddr(begin), FileAddr(end)}, ::dwarf_dieoffset(&unit)});
+    if (begin != 0 && begin < end)
+      ranges.push_back({{FileAddr(begin), FileAddr(end)}, ::dwarf_dieoffset(&unit)});
 }
 
 std::optional<SourceLine> SourceLines::Tables::find_in(Dwarf_Off offset, FileAddr address) const {
   Dwarf_Die unit;
-  if (!::dwarf_offdie(dwarf.get(), offset, &unit)) return std::nullopt;
+  if (!::dwarf_offdie(handles.dwarf.get(), offset, &unit)) return std::nullopt;
   Dwarf_Line* row = ::dwarf_getsrc_die(&unit, address.value);
   int line = 0;
   if (!row || ::dwarf_lineno(row, &line) != 0 || line <= 0) return std::nullopt;
@@ -74,14 +69,8 @@ SourceLines& SourceLines::operator=(SourceLines&&) noexcept = default;
 SourceLines::~SourceLines() = default;
 
 Result<SourceLines> SourceLines::open(std::span<const uint8_t> image) {
-  ::elf_version(EV_CURRENT);
   auto tables = std::make_unique<Tables>();
-  // libelf takes a pointer to what it may change, and changes nothing of a file it only reads.
-  char* bytes = reinterpret_cast<char*>(const_cast<uint8_t*>(image.data()));
-  tables->elf.reset(::elf_memory(bytes, image.size()));
-  if (!tables->elf) return Error(ErrorKind::kNotFound, "not an ELF file");
-  tables->dwarf.reset(::dwarf_begin_elf(tables->elf.get(), DWARF_C_READ, nullptr));
-  if (!tables->dwarf) return Error(ErrorKind::kNotFound, ::dwarf_errmsg(-1));
+  TRY(tables->handles, open_dwarf(image));
   tables->index_units();
   if (tables->ranges.empty()) return Error(ErrorKind::kNotFound, "it has no line tables");
   return SourceLines(std::move(tables));

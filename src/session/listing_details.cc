@@ -6,6 +6,7 @@
 
 #include "dwarf/source_lines.h"
 #include "elf/symbols.h"
+#include "session/debug_images.h"
 
 namespace blip::session {
 
@@ -25,14 +26,10 @@ void add_aliases(const probe::Module& module, std::span<ListedFunction> function
   }
 }
 
-// From the file itself, else from its debug file: addresses are the same in both.
 Result<dwarf::SourceLines> lines_of(const probe::Module& module) {
-  const auto open = [](const elf::ElfFile& file) {
-    return dwarf::SourceLines::open(file.file_bytes(FileOffset(0), file.size()));
-  };
-  auto lines = open(module.file());
-  for (const elf::ElfFile& file : module.debug_files())
-    if (!lines) lines = open(file);
+  Result<dwarf::SourceLines> lines = Error(ErrorKind::kNotFound, "no line tables");
+  for (std::span<const uint8_t> image : debug_images(module))
+    if (!lines) lines = dwarf::SourceLines::open(image);
   return lines;
 }
 

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// Owners of what libelf and libdw hand out. Only for this folder.
+#pragma once
+
+#include <elfutils/libdw.h>
+#include <libelf.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "base/result.h"
+
+namespace blip::dwarf {
+
+struct CloseElf {
+  void operator()(Elf* elf) const { ::elf_end(elf); }
+};
+struct CloseDwarf {
+  void operator()(Dwarf* dwarf) const { ::dwarf_end(dwarf); }
+};
+
+struct Handles {
+  std::unique_ptr<Elf, CloseElf> elf;
+  std::unique_ptr<Dwarf, CloseDwarf> dwarf;
+};
+
+// The whole ELF file, which must outlive the handles. kNotFound: it has no debugging information.
+Result<Handles> open_dwarf(std::span<const uint8_t> image);
+
+}  // namespace blip::dwarf

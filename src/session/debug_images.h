@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "probe/module.h"
+
+namespace blip::session {
+
+// Where the line tables of a module may be: its own file, its separate debug file. Addresses are the same in
+// both. They live as long as the module.
+std::vector<std::span<const uint8_t>> debug_images(const probe::Module& module);
+
+}  // namespace blip::session
