@@ -77,9 +77,33 @@ Result<std::optional<elf::Function>> function_starting_at(const Module& module, 
   return best;
 }
 
+// The code of an IFUNC's symbol is that of its resolver, a function like others.
+Result<std::optional<elf::Function>> function_around(const Module& module, FileAddr address) {
+  TRY(const elf::SymbolTable* symbols, module.symbols());
+  if (const elf::Function* holder = symbols->function_at(address)) {
+    elf::Function best = *holder;
+    const auto all = symbols->functions();
+    for (auto f = std::lower_bound(all.begin(), all.end(), holder->addr, before);
+         f != all.end() && f->addr == holder->addr; ++f)
+      if (f->range().contains(address) && preferred_name(f->name, best.name)) best = *f;
+    best.is_ifunc = false;
+    return best;
+  }
+  const auto frames = module.frames();
+  const auto after = std::upper_bound(frames.begin(), frames.end(), address,
+                                      [](FileAddr a, const FileRange& r) { return a < r.begin; });
+  if (after == frames.begin() || !std::prev(after)->contains(address)) return std::nullopt;
+  return nameless(*std::prev(after));
+}
+
 std::string display_name(const Module& module, const elf::Function& function) {
   if (function.is_nameless) return fmt::format("{}+{:#x}", module.basename(), function.addr.value);
   return elf::without_parameters(elf::demangle(function.name));
+}
+
+std::string place_name(const Module& module, const elf::Function& function, FileAddr address) {
+  if (function.is_nameless) return fmt::format("{}+{:#x}", module.basename(), address.value);
+  return fmt::format("{}+{:#x}", display_name(module, function), address - function.addr);
 }
 
 }  // namespace blip::probe

@@ -19,9 +19,15 @@ Result<std::vector<elf::Function>> all_functions(const Module& module);
 // The function that begins there, if one is known to.
 Result<std::optional<elf::Function>> function_starting_at(const Module& module, FileAddr address);
 
+// The function that holds the address, by its symbol or by unwind tables; of several names of one the best.
+Result<std::optional<elf::Function>> function_around(const Module& module, FileAddr address);
+
 // What to call it: the demangled name without parameters, as users write it; for a nameless one its address
 // in the module's file, "MODULE+0x1234".
 std::string display_name(const Module& module, const elf::Function& function);
+
+// An instruction of it: "NAME+0x1f", or its address in the module's file, "MODULE+0x1234".
+std::string place_name(const Module& module, const elf::Function& function, FileAddr address);
 
 // Whether a is the better name for what both are: the one `written` by the user, else the public one (printf,
 // not _IO_printf), else the shorter, else the alphabetically first.

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// From what a user writes to single instructions.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "elf/spec.h"
+#include "probe/module.h"
+#include "probe/resolve.h"
+#include "probe/site.h"
+
+namespace blip::probe {
+
+struct FoundPoint {
+  size_t module = 0;  // index into the modules
+  Point point;
+  std::string name;  // SYMBOL+0xOFF, or SYMBOL if the user wrote no offset
+};
+
+// The one instruction that a SPEC means: SYMBOL, SYMBOL+OFFSET, an address of the process, FILE+OFFSET.
+// Errors say what is there instead: data, a PLT, the vDSO, nothing, the middle of an instruction, several
+// functions.
+Result<FoundPoint> find_instruction(const elf::Spec& spec, std::span<const Module> modules,
+                                    const ResolveContext& context);
+
+// The instruction at an address of the file's own. The error is the part of a sentence behind the address.
+Result<Point> point_at(const Module& module, FileAddr address);
+
+// Every instruction of the function, in their order. The error: some of its bytes are none.
+Result<std::vector<Point>> all_points(const Module& module, const elf::Function& function);
+
+}  // namespace blip::probe
