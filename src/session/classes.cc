@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <optional>
 #include <string_view>
 
@@ -122,30 +121,44 @@ jit::Program make_program(const ctf::EventClass& c, const std::vector<LayoutFiel
 
 }  // namespace
 
-size_t ClassTable::class_of(const ProbedFunction& function, bool shared) {
-  const std::string& name = shared ? options_.probes[function.request].spec.text : function.name;
-  const Key key = shared ? Key{name, "", 0, function.request}
-                         : Key{name, function.module, function.addr.value, function.request};
+size_t ClassTable::class_of(const ProbedPlace& place, bool shared) {
+  const ProbeRequest& request = options_.probes[place.request];
+  const std::string& name = shared ? request.spec.text : place.name;
+  const bool by_place = !shared && request.kind != ProbeKind::kLine;
+  const Key key =
+      by_place ? Key{name, place.module, place.addr.value, place.request} : Key{name, "", 0, place.request};
   const auto [entry, is_new] = index_.try_emplace(key, classes_.size());
   if (is_new) {
     const auto id = static_cast<uint16_t>(abi::kFirstClass + classes_.size());
-    classes_.push_back(make_class(id, name, pid_field(options_, function.request),
-                                  request_fields(options_, function.request, shared)));
-    modules_.push_back(function.module);
+    classes_.push_back(make_class(id, name, pid_field(options_, place.request),
+                                  request_fields(options_, place.request, shared)));
+    modules_.push_back(place.module);
   }
   return entry->second;
 }
 
-std::vector<jit::Program> ClassTable::add(std::span<const ProbedFunction> functions) {
-  const bool counts = options_.mode == Mode::kCount;
-  const bool shared = !counts && functions.size() > kMaxOwnClasses;
-  std::map<size_t, std::vector<LayoutField>> fields;  // by request
-  for (size_t i = 0; i < options_.probes.size(); ++i) fields[i] = request_fields(options_, i, shared);
+// By request.
+std::vector<bool> ClassTable::which_share(std::span<const ProbedPlace> places) const {
+  const auto is_every = [&](size_t request) {
+    return options_.probes[request].kind == ProbeKind::kEveryInstruction;
+  };
+  const auto own =
+      std::count_if(places.begin(), places.end(), [&](const ProbedPlace& p) { return !is_every(p.request); });
+  std::vector<bool> shared(options_.probes.size(), static_cast<size_t>(own) > kMaxOwnClasses);
+  for (size_t i = 0; i < shared.size(); ++i)
+    shared[i] = options_.mode != Mode::kCount && (shared[i] || is_every(i));
+  return shared;
+}
+
+std::vector<jit::Program> ClassTable::add(std::span<const ProbedPlace> places) {
+  const std::vector<bool> shared = which_share(places);
+  std::vector<std::vector<LayoutField>> fields;  // by request
+  for (size_t i = 0; i < shared.size(); ++i) fields.push_back(request_fields(options_, i, shared[i]));
   std::vector<jit::Program> programs;
-  for (const ProbedFunction& function : functions) {
-    const size_t index = class_of(function, shared);
-    programs.push_back(make_program(classes_[index], fields[function.request], function.ip));
-    if (counts) programs.back().kind = jit::Program::Kind::kCount;
+  for (const ProbedPlace& place : places) {
+    const size_t index = class_of(place, shared[place.request]);
+    programs.push_back(make_program(classes_[index], fields[place.request], place.ip));
+    if (options_.mode == Mode::kCount) programs.back().kind = jit::Program::Kind::kCount;
   }
   return programs;
 }

@@ -17,11 +17,12 @@
 
 namespace blip::session {
 
-// Up to here each function has a class of its own; readers take seconds to open tens of thousands.
+// Up to here each function or instruction has a class of its own; readers take seconds to open tens of
+// thousands.
 inline constexpr size_t kMaxOwnClasses = 4096;
 
-// A function of one process, as the class table needs to know it.
-struct ProbedFunction {
+// A probed place of one process, as the class table needs to know it.
+struct ProbedPlace {
   std::string name;    // of the event
   std::string module;  // basename of its file
   FileAddr addr;       // in that file
@@ -35,21 +36,23 @@ class ClassTable {
  public:
   explicit ClassTable(const Options& options) : options_(options) {}
 
-  // Programs for the functions of one more process; classes that are new are added. In kTrace mode every
+  // Programs for the places of one more process; classes that are new are added. In kTrace mode every
   // class carries the tid; unless counting, every class leads with the pid if children are followed, several
-  // processes traced, or the user asks for it. Beyond kMaxOwnClasses the functions of one request share a
-  // class that carries the ip.
-  std::vector<jit::Program> add(std::span<const ProbedFunction> functions);
+  // processes traced, or the user asks for it. All places of a source line have one class. Unless counting,
+  // the places of one request share a class that carries the ip if it asks for every instruction, or if there
+  // are more than kMaxOwnClasses.
+  std::vector<jit::Program> add(std::span<const ProbedPlace> places);
 
   // classes()[i].id == i + abi::kFirstClass
   const std::vector<ctf::EventClass>& classes() const { return classes_; }
-  // Of the function that made the class.
+  // Of the place that made the class.
   const std::string& module_of(uint16_t class_id) const { return modules_[class_id - abi::kFirstClass]; }
 
  private:
   using Key = std::tuple<std::string, std::string, uint64_t, size_t>;  // name, module, address, request
 
-  size_t class_of(const ProbedFunction& function, bool shared);
+  std::vector<bool> which_share(std::span<const ProbedPlace> places) const;
+  size_t class_of(const ProbedPlace& place, bool shared);
 
   const Options& options_;
   std::vector<ctf::EventClass> classes_;

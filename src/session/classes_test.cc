@@ -23,8 +23,8 @@ Options one_request(Mode mode, std::vector<Context> contexts) {
   return options;
 }
 
-std::vector<ProbedFunction> functions(size_t n) {
-  std::vector<ProbedFunction> all;
+std::vector<ProbedPlace> functions(size_t n) {
+  std::vector<ProbedPlace> all;
   for (size_t i = 0; i < n; ++i)
     all.push_back({.name = "f" + std::to_string(i), .module = "m", .addr = FileAddr(i), .ip = 0x1000 + i});
   return all;
@@ -78,6 +78,41 @@ TEST(Classes, beyond_the_limit_functions_share_one_that_tells_the_address) {
   EXPECT_THAT(names(table.classes[0]), ElementsAre("ip"));
   EXPECT_EQ(table.programs[3].class_id, table.programs[4].class_id);
   EXPECT_EQ(table.programs[3].fields[0].value, 0x1003u);
+}
+
+TEST(Classes, every_instruction_shares_one_that_tells_the_address) {
+  Options options = one_request(Mode::kRecord, {{ContextKind::kRegister, "rdi"}});
+  options.probes.push_back(options.probes[0]);
+  options.probes[1].kind = ProbeKind::kEveryInstruction;
+  auto places = functions(4);
+  places[2].request = places[3].request = 1;
+  ClassTable table(options);
+  const auto programs = table.add(places);
+  ASSERT_EQ(table.classes().size(), 3u);
+  EXPECT_THAT(names(table.classes()[0]), ElementsAre("rdi"));
+  EXPECT_THAT(names(table.classes()[2]), ElementsAre("ip", "rdi"));
+  EXPECT_EQ(table.classes()[2].name, "f*");
+  EXPECT_EQ(programs[2].class_id, programs[3].class_id);
+  EXPECT_EQ(programs[3].fields[0].value, 0x1003u);
+}
+
+TEST(Classes, counting_every_instruction_tells_them_apart) {
+  Options options = one_request(Mode::kCount, {});
+  options.probes[0].kind = ProbeKind::kEveryInstruction;
+  EXPECT_EQ(make(options, 4).classes.size(), 4u);
+}
+
+TEST(Classes, all_places_of_a_line_have_one) {
+  for (Mode mode : {Mode::kRecord, Mode::kCount}) {
+    Options options = one_request(mode, {});
+    options.probes[0].kind = ProbeKind::kLine;
+    auto places = functions(3);
+    for (ProbedPlace& place : places) place.name = "a.c:7";
+    ClassTable table(options);
+    const auto programs = table.add(places);
+    EXPECT_EQ(table.classes().size(), 1u);
+    EXPECT_EQ(programs[0].class_id, programs[2].class_id);
+  }
 }
 
 TEST(Classes, the_pid_leads_but_is_not_in_the_ring) {

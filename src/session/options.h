@@ -21,9 +21,18 @@ struct Context {
   std::string register_name;  // for kRegister: lower case, "rdi"
 };
 
+enum class ProbeKind {
+  kFunction,          // the entries of the functions that match
+  kInstruction,       // one instruction
+  kLine,              // where a source line begins
+  kEveryInstruction,  // all instructions of the functions that match
+};
+
 struct ProbeRequest {
-  elf::Spec spec;
+  elf::Spec spec;                 // of kLine: `name` is the source file's
   std::vector<Context> contexts;  // in the order given, duplicates removed
+  ProbeKind kind = ProbeKind::kFunction;
+  uint32_t line = 0;  // of kLine
 };
 
 enum class Mode { kRecord, kTrace, kCount };

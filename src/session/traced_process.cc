@@ -120,7 +120,7 @@ abi::Geometry TracedProcess::geometry(uint32_t largest_record) const {
 Status TracedProcess::arm() {
   TRY(const std::optional<std::string> cleaned, probe::clean_leftovers(process_, memory_));
   if (cleaned) notes_.push_back(*cleaned);
-  std::vector<ProbedFunction> functions;
+  std::vector<ProbedPlace> functions;
   for (const probe::FunctionTarget& t : targets_) {
     const probe::Module& module = modules_[t.module];
     functions.push_back(

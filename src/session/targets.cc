@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+#include "session/targets.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "probe/functions.h"
+#include "session/all_instructions.h"
+#include "session/line_points.h"
+
+namespace blip::session {
+
+namespace {
+
+class Finder {
+ public:
+  Finder(const Options& options, std::span<const probe::Module> modules, const probe::ResolveContext& context)
+      : options_(options), modules_(modules), context_(context) {}
+
+  Result<FoundTargets> run(bool part_will_do) {
+    TRY_OK(add_functions(part_will_do));
+    for (size_t i = 0; i < options_.probes.size(); ++i)
+      if (Status status = add(i); !status && !part_will_do) return status.error();
+    std::stable_sort(found_.targets.begin(), found_.targets.end(),
+                     [](const Target& a, const Target& b) { return a.request < b.request; });
+    return std::move(found_);
+  }
+
+ private:
+  // All at once, because a function that several of them mean is probed once.
+  Status add_functions(bool part_will_do) {
+    std::vector<elf::Spec> specs;
+    std::vector<size_t> requests;
+    for (size_t i = 0; i < options_.probes.size(); ++i) {
+      if (options_.probes[i].kind != ProbeKind::kFunction) continue;
+      const elf::Spec& spec = options_.probes[i].spec;
+      if (part_will_do && !probe::resolve_functions({&spec, 1}, modules_, context_)) continue;
+      specs.push_back(spec);
+      requests.push_back(i);
+    }
+    TRY(std::vector<probe::FunctionTarget> functions, probe::resolve_functions(specs, modules_, context_));
+    for (probe::FunctionTarget& f : functions)
+      found_.targets.push_back({.module = f.module,
+                                .request = requests[f.request],
+                                .point = {.addr = f.function.addr, .is_entry = true, .function = f.function},
+                                .name = std::move(f.name)});
+    return {};
+  }
+
+  Status add(size_t request) {
+    switch (options_.probes[request].kind) {
+      case ProbeKind::kFunction:
+        return {};  // done before
+      case ProbeKind::kInstruction:
+        return add_instruction(request);
+      case ProbeKind::kLine:
+        return add_line(request);
+      case ProbeKind::kEveryInstruction:
+        return add_every_instruction(request);
+    }
+    return {};
+  }
+
+  Status add_instruction(size_t request) {
+    TRY(probe::FoundPoint found, probe::find_instruction(options_.probes[request].spec, modules_, context_));
+    found_.targets.push_back({.module = found.module,
+                              .request = request,
+                              .point = std::move(found.point),
+                              .name = std::move(found.name)});
+    return {};
+  }
+
+  Status add_line(size_t request) {
+    const ProbeRequest& line = options_.probes[request];
+    TRY(std::vector<ModulePoint> points, find_line(line, modules_));
+    for (ModulePoint& p : points)
+      found_.targets.push_back(
+          {.module = p.module, .request = request, .point = std::move(p.point), .name = line.spec.text});
+    return {};
+  }
+
+  Status add_every_instruction(size_t request) {
+    TRY(AllInstructions all, find_all_instructions(options_.probes[request].spec, modules_, context_));
+    for (ModulePoint& p : all.points)
+      found_.targets.push_back({.module = p.module, .request = request, .point = std::move(p.point)});
+    found_.refused.insert(found_.refused.end(), all.refused.begin(), all.refused.end());
+    return {};
+  }
+
+  const Options& options_;
+  std::span<const probe::Module> modules_;
+  const probe::ResolveContext& context_;
+  FoundTargets found_;
+};
+
+}  // namespace
+
+Result<FoundTargets> find_targets(const Options& options, std::span<const probe::Module> modules,
+                                  const probe::ResolveContext& context, bool part_will_do) {
+  return Finder(options, modules, context).run(part_will_do);
+}
+
+std::string name_of(const Target& target, std::span<const probe::Module> modules) {
+  if (!target.name.empty()) return target.name;
+  return probe::place_name(modules[target.module], target.point.function, target.point.addr);
+}
+
+}  // namespace blip::session

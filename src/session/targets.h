@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// What the user asked for, found in the files of a process.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "probe/module.h"
+#include "probe/points.h"
+#include "probe/resolve.h"
+#include "session/options.h"
+#include "session/session.h"
+
+namespace blip::session {
+
+// One instruction to be probed.
+struct Target {
+  size_t module = 0;   // index into the modules
+  size_t request = 0;  // index into Options::probes
+  probe::Point point;
+  std::string name;  // of the event; empty: its place, which is made where it is needed
+};
+
+struct FoundTargets {
+  std::vector<Target> targets;  // in the order of the requests
+  std::vector<Refusal> refused;
+};
+
+// A request that matches nothing is an error, or left out if a part will do. Functions asked for by several
+// --function are found once; any other instruction as often as it is asked for.
+Result<FoundTargets> find_targets(const Options& options, std::span<const probe::Module> modules,
+                                  const probe::ResolveContext& context, bool part_will_do);
+
+// What its events are called.
+std::string name_of(const Target& target, std::span<const probe::Module> modules);
+
+}  // namespace blip::session
