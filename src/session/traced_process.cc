@@ -41,40 +41,40 @@ TracedProcess::~TracedProcess() {
 
 // targets_, from what the user asked for.
 Status TracedProcess::resolve(const PlanScope& scope, const probe::ResolveContext& where) {
-  std::vector<elf::Spec> specs;
-  for (const ProbeRequest& request : context_.options.probes) specs.push_back(request.spec);
-  if (!scope.part_will_do) {
-    TRY(targets_, probe::resolve_functions(specs, modules_, where));
-  } else {
-    std::set<std::pair<size_t, FileAddr>> known;
-    for (size_t i = 0; i < specs.size(); ++i) {
-      auto some = probe::resolve_functions({&specs[i], 1}, modules_, where);
-      if (!some) continue;
-      for (probe::FunctionTarget& target : *some) {
-        target.request = i;
-        if (known.emplace(target.module, target.function.addr).second) targets_.push_back(std::move(target));
-      }
-    }
-  }
-  if (scope.only)
-    std::erase_if(targets_, [&](const probe::FunctionTarget& t) { return !scope.only(modules_[t.module]); });
-  if (targets_.empty()) return Error(ErrorKind::kNotFound, "nothing matches");
-  return {};
+  TRY(FoundTargets found, find_targets(context_.options, modules_, where, scope.part_will_do));
+  targets_ = std::move(found.targets);
+  refused_ = std::move(found.refused);
+  if (scope.only) std::erase_if(targets_, [&](const Target& t) { return !scope.only(modules_[t.module]); });
+  if (targets_.empty())
+    return refused_.empty() ? Error(ErrorKind::kNotFound, "nothing matches") : all_refused();
+  return check_number();
+}
+
+// Making a million names takes a second.
+bool TracedProcess::needs_name(const Target& target) const {
+  return context_.options.mode == Mode::kCount ||
+         context_.options.probes[target.request].kind != ProbeKind::kEveryInstruction;
+}
+
+Status TracedProcess::check_number() const {
+  const Options& options = context_.options;
+  if (targets_.size() <= options.max_probes) return {};
+  const bool functions_only =
+      std::all_of(options.probes.begin(), options.probes.end(),
+                  [](const ProbeRequest& r) { return r.kind == ProbeKind::kFunction; });
+  return Error(ErrorKind::kUsage, fmt::format("{} {} match, more than {}: say --max-probes {} if you mean it",
+                                              targets_.size(), functions_only ? "functions" : "instructions",
+                                              options.max_probes, targets_.size()));
 }
 
 Status TracedProcess::make_plan(const PlanScope& scope) {
-  const Options& options = context_.options;
   TRY(const std::vector<proc::Map> maps, proc::read_maps(process_.pid()));
   TRY(probe::LoadedModules loaded, probe::load_modules(process_, memory_, maps, context_.files));
   modules_ = std::move(loaded.modules);
   modules_complete_ = loaded.unreadable.empty();
   for (const probe::UnreadableModule& m : loaded.unreadable) notes_.push_back(m.text());
-  TRY_OK(resolve(scope, {&memory_, loaded.unreadable}));
+  TRY_OK(resolve(scope, {&memory_, loaded.unreadable, maps}));
   for (const probe::Module& m : modules_) notes_.insert(notes_.end(), m.notes().begin(), m.notes().end());
-  if (targets_.size() > options.max_probes)
-    return Error(ErrorKind::kUsage,
-                 fmt::format("{} functions match, more than {}: say --max-probes {} if you mean it",
-                             targets_.size(), options.max_probes, targets_.size()));
   probes_.resize(targets_.size());
   TRY(const probe::PlanOptions plan_options, plan_options_of(process_.pid(), modules_));
   for (size_t m = 0; m < modules_.size(); ++m) {
@@ -83,7 +83,7 @@ Status TracedProcess::make_plan(const PlanScope& scope) {
     for (size_t i = 0; i < targets_.size(); ++i) {
       if (targets_[i].module != m) continue;
       mine.push_back(i);
-      functions.push_back(targets_[i].function);
+      functions.push_back(targets_[i].point.function);
     }
     if (mine.empty()) continue;
     auto sites = probe::plan_entries(modules_[m], functions, plan_options);
@@ -97,10 +97,13 @@ Status TracedProcess::make_plan(const PlanScope& scope) {
 // Said before the target is touched.
 Error TracedProcess::all_refused() const {
   constexpr size_t kShown = 5;
+  std::vector<Refusal> all = refused_;
+  for (size_t i = 0; i < probes_.size(); ++i)
+    all.push_back({name_of(targets_[i], modules_), probes_[i].site.refusal});
   std::string text = "nothing can be armed";
-  for (size_t i = 0; i < std::min(kShown, probes_.size()); ++i)
-    text += fmt::format("{} {}: {}", i == 0 ? ":" : ";", targets_[i].name, probes_[i].site.refusal);
-  if (probes_.size() > kShown) text += fmt::format("; and {} more", probes_.size() - kShown);
+  for (size_t i = 0; i < std::min(kShown, all.size()); ++i)
+    text += fmt::format("{} {}: {}", i == 0 ? ":" : ";", all[i].probe, all[i].reason);
+  if (all.size() > kShown) text += fmt::format("; and {} more", all.size() - kShown);
   return Error(ErrorKind::kUnsupported, text);
 }
 
@@ -120,13 +123,14 @@ abi::Geometry TracedProcess::geometry(uint32_t largest_record) const {
 Status TracedProcess::arm() {
   TRY(const std::optional<std::string> cleaned, probe::clean_leftovers(process_, memory_));
   if (cleaned) notes_.push_back(*cleaned);
-  std::vector<ProbedPlace> functions;
-  for (const probe::FunctionTarget& t : targets_) {
+  std::vector<ProbedPlace> places;
+  places.reserve(targets_.size());
+  for (const Target& t : targets_) {
     const probe::Module& module = modules_[t.module];
-    functions.push_back(
-        {t.name, module.basename(), t.function.addr, t.request, module.to_target(t.function.addr).value});
+    places.push_back({needs_name(t) ? name_of(t, modules_) : "", module.basename(), t.point.addr, t.request,
+                      module.to_target(t.point.addr).value});
   }
-  std::vector<jit::Program> programs = context_.classes.add(functions);
+  std::vector<jit::Program> programs = context_.classes.add(places);
   constexpr size_t kMost = abi::kMaxClasses - abi::kFirstClass;
   if (context_.classes.classes().size() > kMost)
     return Error(ErrorKind::kUsage, fmt::format("too many probes: at most {}", kMost));
@@ -152,14 +156,19 @@ Status TracedProcess::arm() {
 }
 
 void TracedProcess::report(Armed& armed) const {
-  const size_t refused_before = armed.refused.size();
-  for (size_t i = 0; i < probes_.size(); ++i)
-    if (probes_[i].site.refused()) armed.refused.push_back({targets_[i].name, probes_[i].site.refusal});
   const probe::ArmReport& report = source_->report();
-  for (const auto& [probe, reason] : report.refused) armed.refused.push_back({targets_[probe].name, reason});
+  size_t refused = report.refused.size();
+  armed.refused.insert(armed.refused.end(), refused_.begin(), refused_.end());
+  for (size_t i = 0; i < probes_.size(); ++i) {
+    if (!probes_[i].site.refused()) continue;
+    ++refused;
+    armed.refused.push_back({name_of(targets_[i], modules_), probes_[i].site.refusal});
+  }
+  for (const auto& [probe, reason] : report.refused)
+    armed.refused.push_back({name_of(targets_[probe], modules_), reason});
   armed.notes.insert(armed.notes.end(), notes_.begin(), notes_.end());
   armed.notes.insert(armed.notes.end(), report.notes.begin(), report.notes.end());
-  armed.probes += probes_.size() - (armed.refused.size() - refused_before);
+  armed.probes += probes_.size() - refused;
   armed.paused_ms = std::max(armed.paused_ms, to_ms(report.paused));
 }
 

@@ -11,13 +11,13 @@
 
 #include "base/result.h"
 #include "probe/module.h"
-#include "probe/resolve.h"
 #include "proc/memory.h"
 #include "proc/process.h"
 #include "session/classes.h"
 #include "session/environment.h"
 #include "session/event_source.h"
 #include "session/session.h"
+#include "session/targets.h"
 
 namespace blip::session {
 
@@ -77,6 +77,8 @@ class TracedProcess {
 
   Status make_plan(const PlanScope& scope);
   Status resolve(const PlanScope& scope, const probe::ResolveContext& where);
+  bool needs_name(const Target& target) const;
+  Status check_number() const;
   Error all_refused() const;
   abi::Geometry geometry(uint32_t largest_record) const;
   bool has_left();
@@ -87,7 +89,8 @@ class TracedProcess {
   std::vector<std::string> notes_;
   std::vector<probe::Module> modules_;
   bool modules_complete_ = false;
-  std::vector<probe::FunctionTarget> targets_;
+  std::vector<Target> targets_;
+  std::vector<Refusal> refused_;  // what is not even a target
   std::vector<probe::Probe> probes_;
   std::unique_ptr<EventSource> source_;
   bool disarmed_ = false;
