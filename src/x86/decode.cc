@@ -110,13 +110,136 @@ bool may_leave_flags(const ZydisDecodedInstruction& z, Operands operands) {
   });
 }
 
+// What the manual calls undefined some processors leave alone (bsf, mul, div, bt). Logic and shifts write it
+// everywhere.
+uint32_t overwritten_if_undefined(const ZydisDecodedInstruction& z, const ZydisAccessedFlags& f) {
+  const bool known = z.meta.category == ZYDIS_CATEGORY_LOGICAL || z.meta.category == ZYDIS_CATEGORY_SHIFT;
+  return known ? f.undefined : 0;
+}
+
 void set_flags(Insn& insn, const ZydisDecodedInstruction& z, Operands operands) {
   if (!z.cpu_flags || insn.flow == Flow::kSyscall) return;  // r11 gets them, and sysret puts them back
   insn.flags_read = z.cpu_flags->tested & kStatusFlags;
   insn.reads_flags = insn.flags_read != 0;
   if (may_leave_flags(z, operands)) return;
   const ZydisAccessedFlags& f = *z.cpu_flags;
-  insn.flags_written = (f.modified | f.set_0 | f.set_1 | f.undefined) & kStatusFlags;
+  insn.flags_written = (f.modified | f.set_0 | f.set_1 | overwritten_if_undefined(z, f)) & kStatusFlags;
+}
+
+uint16_t register_bit(ZydisRegister r) {
+  switch (ZydisRegisterGetClass(r)) {
+    case ZYDIS_REGCLASS_GPR8:
+      if (r >= ZYDIS_REGISTER_AH && r <= ZYDIS_REGISTER_BH)
+        return static_cast<uint16_t>(1 << (r - ZYDIS_REGISTER_AH));
+      if (r >= ZYDIS_REGISTER_SPL) return static_cast<uint16_t>(1 << (r - ZYDIS_REGISTER_SPL + 4));
+      return static_cast<uint16_t>(1 << (r - ZYDIS_REGISTER_AL));
+    case ZYDIS_REGCLASS_GPR16:
+      return static_cast<uint16_t>(1 << (r - ZYDIS_REGISTER_AX));
+    case ZYDIS_REGCLASS_GPR32:
+      return static_cast<uint16_t>(1 << (r - ZYDIS_REGISTER_EAX));
+    case ZYDIS_REGCLASS_GPR64:
+      return static_cast<uint16_t>(1 << (r - ZYDIS_REGISTER_RAX));
+    default:
+      return 0;
+  }
+}
+
+// Kinds of instructions whose operands, hidden ones included, tell all about their use of registers. Others
+// may use registers that no table lists (system calls, enclaves, transactions).
+bool operands_tell_all(const ZydisDecodedInstruction& z) {
+  switch (z.meta.category) {
+    case ZYDIS_CATEGORY_ADOX_ADCX:
+    case ZYDIS_CATEGORY_AES:
+    case ZYDIS_CATEGORY_AVX:
+    case ZYDIS_CATEGORY_AVX2:
+    case ZYDIS_CATEGORY_AVX2GATHER:
+    case ZYDIS_CATEGORY_AVX512:
+    case ZYDIS_CATEGORY_AVX512_BITALG:
+    case ZYDIS_CATEGORY_AVX512_VBMI:
+    case ZYDIS_CATEGORY_BINARY:
+    case ZYDIS_CATEGORY_BITBYTE:
+    case ZYDIS_CATEGORY_BLEND:
+    case ZYDIS_CATEGORY_BMI1:
+    case ZYDIS_CATEGORY_BMI2:
+    case ZYDIS_CATEGORY_BROADCAST:
+    case ZYDIS_CATEGORY_CET:
+    case ZYDIS_CATEGORY_CMOV:
+    case ZYDIS_CATEGORY_COMPRESS:
+    case ZYDIS_CATEGORY_COND_BR:
+    case ZYDIS_CATEGORY_CONFLICT:
+    case ZYDIS_CATEGORY_CONVERT:
+    case ZYDIS_CATEGORY_DATAXFER:
+    case ZYDIS_CATEGORY_EXPAND:
+    case ZYDIS_CATEGORY_FCMOV:
+    case ZYDIS_CATEGORY_FLAGOP:
+    case ZYDIS_CATEGORY_GATHER:
+    case ZYDIS_CATEGORY_GFNI:
+    case ZYDIS_CATEGORY_IFMA:
+    case ZYDIS_CATEGORY_KMASK:
+    case ZYDIS_CATEGORY_LOGICAL:
+    case ZYDIS_CATEGORY_LOGICAL_FP:
+    case ZYDIS_CATEGORY_LZCNT:
+    case ZYDIS_CATEGORY_MMX:
+    case ZYDIS_CATEGORY_NOP:
+    case ZYDIS_CATEGORY_PCLMULQDQ:
+    case ZYDIS_CATEGORY_POP:
+    case ZYDIS_CATEGORY_PREFETCH:
+    case ZYDIS_CATEGORY_PUSH:
+    case ZYDIS_CATEGORY_ROTATE:
+    case ZYDIS_CATEGORY_SCATTER:
+    case ZYDIS_CATEGORY_SEMAPHORE:
+    case ZYDIS_CATEGORY_SETCC:
+    case ZYDIS_CATEGORY_SHA:
+    case ZYDIS_CATEGORY_SHIFT:
+    case ZYDIS_CATEGORY_SSE:
+    case ZYDIS_CATEGORY_STRINGOP:
+    case ZYDIS_CATEGORY_STTNI:
+    case ZYDIS_CATEGORY_UNCOND_BR:
+    case ZYDIS_CATEGORY_VAES:
+    case ZYDIS_CATEGORY_VBMI2:
+    case ZYDIS_CATEGORY_VEX:
+    case ZYDIS_CATEGORY_VFMA:
+    case ZYDIS_CATEGORY_VPCLMULQDQ:
+    case ZYDIS_CATEGORY_WIDENOP:
+    case ZYDIS_CATEGORY_X87_ALU:
+      return true;
+    case ZYDIS_CATEGORY_MISC:
+      return z.mnemonic == ZYDIS_MNEMONIC_LEA || z.mnemonic == ZYDIS_MNEMONIC_LEAVE ||
+             z.mnemonic == ZYDIS_MNEMONIC_CPUID || z.mnemonic == ZYDIS_MNEMONIC_PAUSE;
+    default:
+      return z.mnemonic == ZYDIS_MNEMONIC_RDTSC || z.mnemonic == ZYDIS_MNEMONIC_RDTSCP;
+  }
+}
+
+// xor r, r and sub r, r: the result does not depend on r.
+bool is_zeroing(const ZydisDecodedInstruction& z, Operands operands) {
+  if (z.mnemonic != ZYDIS_MNEMONIC_XOR && z.mnemonic != ZYDIS_MNEMONIC_SUB) return false;
+  return operands[0].type == ZYDIS_OPERAND_TYPE_REGISTER && operands[1].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+         operands[0].reg.value == operands[1].reg.value && operands[0].size >= 32;
+}
+
+// bsf and bsr of zero, and repeated strings of no elements, leave the destination alone.
+bool may_leave_registers(const ZydisDecodedInstruction& z) {
+  if (z.mnemonic == ZYDIS_MNEMONIC_BSF || z.mnemonic == ZYDIS_MNEMONIC_BSR) return true;
+  return z.meta.category == ZYDIS_CATEGORY_STRINGOP && (has_prefix(z, 0xf2) || has_prefix(z, 0xf3));
+}
+
+void set_registers(Insn& insn, const ZydisDecodedInstruction& z, Operands operands) {
+  if (!operands_tell_all(z)) {
+    insn.registers_read = 0xffff;
+    return;
+  }
+  uint16_t written = 0;
+  for (const ZydisDecodedOperand& o : operands) {
+    if (o.type == ZYDIS_OPERAND_TYPE_MEMORY)
+      insn.registers_read |= register_bit(o.mem.base) | register_bit(o.mem.index);
+    if (o.type != ZYDIS_OPERAND_TYPE_REGISTER) continue;
+    const uint16_t bit = register_bit(o.reg.value);
+    if (o.actions & ZYDIS_OPERAND_ACTION_MASK_READ) insn.registers_read |= bit;
+    if (o.actions & ZYDIS_OPERAND_ACTION_WRITE && o.size >= 32) written |= bit;
+  }
+  if (is_zeroing(z, operands)) insn.registers_read = 0;
+  if (!may_leave_registers(z)) insn.registers_written = written;
 }
 
 bool is_rsp(ZydisRegister r) {
@@ -219,6 +342,7 @@ std::optional<Insn> decode(std::span<const uint8_t> bytes, TargetAddr at) {
   insn.condition = is_jcc(z) ? z.opcode & 0x0f : 0;
   for (unsigned i = 0; i < z.operand_count; ++i) set_operand(insn, z, operands[i]);
   set_flags(insn, z, {operands, z.operand_count});
+  set_registers(insn, z, {operands, z.operand_count});
   set_prefixes(insn, z);
   set_lea(insn, z, operands[0]);
   return insn;

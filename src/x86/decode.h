@@ -54,6 +54,9 @@ struct Insn {
   uint32_t flags_read = 0;   // of kStatusFlags
   uint32_t flags_written =
       0;  // of kStatusFlags; given a new value (or an undefined one) whatever the operands
+  uint16_t registers_read = 0;  // bit n: general register n, any part of it, also to form an address
+  uint16_t registers_written =
+      0;  // bit n: given a new value of 64 bits whatever the old one and the operands are
   bool touches_memory = false;  // by any operand, the stack of push and call included; nop and lea do not
   bool uses_rsp = false;        // rsp in a written operand: a register, a base, an index
   bool uses_vector = false;     // may touch vector, mask, MMX or x87 registers

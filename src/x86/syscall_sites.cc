@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "x86/flags.h"
+#include "x86/liveness.h"
 
 namespace blip::x86 {
 namespace {

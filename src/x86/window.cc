@@ -7,8 +7,8 @@
 #include <array>
 #include <string>
 
-#include "x86/flags.h"
 #include "x86/go_stack_check.h"
+#include "x86/liveness.h"
 #include "x86/relocate.h"
 
 namespace blip::x86 {
