@@ -15,7 +15,7 @@ ALLOWED = {
     "ctf": {"base"},
     "ring": {"abi", "base"},
     "runtime": {"abi", "ring", "base"},
-    "jit": {"x86", "abi", "base", "runtime"},
+    "jit": {"x86", "ring", "abi", "base", "runtime"},
     "probe": {"proc", "elf", "x86", "jit", "ring", "runtime", "abi", "base"},
     "session": {"probe", "jit", "ring", "ctf", "elf", "dwarf", "proc", "x86", "abi", "base"},
     "cli": {"session", "ctf", "elf", "base"},

@@ -4,8 +4,7 @@
 // on every byte.
 //
 //   gate page (private to each process, wiped on fork)   control - kGatePageSize
-//   header | ring controls | counters | site table | shared ring | ring data      control ... control +
-//   region_size
+//   header | ring controls | counters | site table | switches | shared ring | ring data   control ...
 //
 // `control` is the target address of the data region. Everything in the region can be scribbled on by a
 // hostile target: blip reads it as untrusted.
@@ -17,7 +16,7 @@
 namespace blip::abi {
 
 inline constexpr uint64_t kMagic = 0x3130617461646c62;  // "bldata01", little endian
-inline constexpr uint32_t kVersion = 2;
+inline constexpr uint32_t kVersion = 3;
 inline constexpr uint64_t kPageSize = 4096;
 inline constexpr uint64_t kCacheLine = 64;
 inline constexpr char kDataMemfdName[] = "blip-data";
@@ -142,6 +141,14 @@ struct SiteEntry {
 };
 static_assert(sizeof(SiteEntry) == 24);
 
+// ---- switches
+// -------------------------------------------------------------------------------------------------
+
+// One byte per probe, stored only by blip, whenever it likes: no thread needs to stop. A hit that finds its
+// probe off is none: it is counted nowhere.
+inline constexpr uint8_t kSwitchOff = 0;
+inline constexpr uint8_t kSwitchOn = 1;
+
 // ---- header
 // ---------------------------------------------------------------------------------------------------
 
@@ -170,8 +177,11 @@ struct DataHeader {
   uint64_t shared_ring_offset;
   uint64_t ring_data_offset;
   uint64_t sites_offset;
+  uint64_t switches_offset;
   uint32_t site_count;
+  uint32_t probe_count;
   uint32_t pad_area_count;
+  uint32_t unused;
   uint64_t stub_addr;  // bytes of text lent for remote system calls; 0: none
   uint64_t stub_size;
   PadArea pad_areas[kMaxPadAreas];
@@ -189,8 +199,9 @@ struct Geometry {
   uint32_t subbuf_count = 0;
   uint32_t subbuf_size = 0;  // power of two; 0: no rings (counting only)
   uint32_t site_count = 0;
-  uint32_t slot_size = 0;   // power of two; 0: no shared ring
-  uint32_t slot_count = 0;  // power of two
+  uint32_t probe_count = 0;  // each has a switch
+  uint32_t slot_size = 0;    // power of two; 0: no shared ring
+  uint32_t slot_count = 0;   // power of two
 
   static constexpr uint64_t align_up(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
 
@@ -206,8 +217,11 @@ struct Geometry {
   constexpr uint64_t sites_offset() const {
     return align_up(counters_offset() + kCounterKinds * (ring_count + 1) * counter_row_size(), kPageSize);
   }
+  constexpr uint64_t switches_offset() const {
+    return align_up(sites_offset() + uint64_t{site_count} * sizeof(SiteEntry), 2 * kCacheLine);
+  }
   constexpr uint64_t shared_ring_offset() const {
-    return align_up(sites_offset() + uint64_t{site_count} * sizeof(SiteEntry), kPageSize);
+    return align_up(switches_offset() + probe_count, kPageSize);
   }
   constexpr uint64_t slots_offset() const { return shared_ring_offset() + kPageSize; }
   constexpr uint64_t ring_data_offset() const {

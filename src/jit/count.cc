@@ -3,13 +3,11 @@
 // otherwise.
 #include "jit/count.h"
 
+#include "jit/gate.h"
+
 namespace blip::jit {
 
 using namespace asmjit::x86;  // NOLINT: register names
-
-namespace {
-constexpr int32_t kGate = -int32_t{abi::kGatePageSize} + int32_t{offsetof(abi::GatePage, gate)};
-}
 
 CountEmitter::CountEmitter(CodeBuffer& code, const Environment& env, const Program& program)
     : a_(code.assembler()), env_(env), program_(program), slow_(a_.newLabel()), slow_inside_(a_.newLabel()) {
@@ -20,20 +18,16 @@ Mem CountEmitter::counter(abi::CounterKind kind, uint32_t row) const {
   return qword_ptr(rcx, static_cast<int32_t>(env_.geometry.counter_offset(kind, row, program_.class_id)));
 }
 
-void CountEmitter::emit_gate_check(asmjit::Label closed) {
-  a_.cmp(dword_ptr(rcx, kGate), abi::kGateOpen);
-  a_.jne(closed);
-}
-
-void CountEmitter::hot() {
+void CountEmitter::hot(asmjit::Label done) {
+  a_.mov(rcx, env_.control.value);
+  emit_switch_check(a_, env_.geometry, program_.switch_index, done);
   if (!section_) {
     a_.jmp(slow_);
     return;
   }
-  a_.mov(rcx, env_.control.value);
-  emit_gate_check(slow_);
+  emit_gate_check(a_, slow_);
   section_->begin();
-  emit_gate_check(slow_inside_);
+  emit_gate_check(a_, slow_inside_);
   a_.mov(eax, thread_memory(env_.rseq->offset + kRseqCpuId, 4));
   a_.cmp(eax, env_.geometry.ring_count);
   a_.jae(slow_inside_);

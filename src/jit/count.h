@@ -8,17 +8,17 @@
 
 namespace blip::jit {
 
-// hot() falls through to the frame's restore; cold() goes behind the pad's last jump and returns to `done`.
+// hot() falls through to `done`, the frame's restore; cold() goes behind the pad's last jump and returns to
+// `done`.
 class CountEmitter {
  public:
   CountEmitter(CodeBuffer& code, const Environment& env, const Program& program);
 
-  void hot();
+  void hot(asmjit::Label done);
   void cold(asmjit::Label done);
 
  private:
   asmjit::x86::Mem counter(abi::CounterKind kind, uint32_t row) const;
-  void emit_gate_check(asmjit::Label closed);
 
   asmjit::x86::Assembler& a_;
   const Environment& env_;

@@ -11,7 +11,7 @@ constexpr int32_t kRedZone = 128;
 
 void Frame::emit_save(Assembler& a) const {
   if (needs_.skip_red_zone) a.lea(rsp, ptr(rsp, -kRedZone));
-  a.push(rax);
+  if (needs_.save_rax) a.push(rax);
   if (needs_.flags_recorded) {
     a.pushfq();
   } else if (needs_.flags_live) {
@@ -19,34 +19,36 @@ void Frame::emit_save(Assembler& a) const {
     a.seto(al);
     a.push(rax);
   }
-  a.push(rcx);
+  if (needs_.save_rcx) a.push(rcx);
   if (needs_.save_rdx) a.push(rdx);
 }
 
 void Frame::emit_restore(Assembler& a) const {
   if (needs_.save_rdx) a.pop(rdx);
-  a.pop(rcx);
-  if (needs_.flags_recorded) {
+  if (needs_.save_rcx) a.pop(rcx);
+  if (needs_.flags_recorded && needs_.flags_live) {
     a.popfq();
+  } else if (needs_.flags_recorded) {
+    a.lea(rsp, ptr(rsp, 8));
   } else if (needs_.flags_live) {
     a.pop(rax);
     a.add(al, 0x7f);  // overflows exactly when al was 1: OF comes back
     a.sahf();
   }
-  a.pop(rax);
+  if (needs_.save_rax) a.pop(rax);
   if (needs_.skip_red_zone) a.lea(rsp, ptr(rsp, kRedZone));
 }
 
 int32_t Frame::size() const {
-  return 16 + (needs_.save_rdx ? 8 : 0) + (has_flags() ? 8 : 0) + (needs_.skip_red_zone ? kRedZone : 0);
+  return above_flags() + (needs_.save_rax ? 8 : 0) + (needs_.skip_red_zone ? kRedZone : 0);
 }
 
 int32_t Frame::slot(uint8_t reg) const {
   switch (reg) {
     case Gp::kIdAx:
-      return rcx_slot() + 8 + (has_flags() ? 8 : 0);
+      return needs_.save_rax ? above_flags() : -1;
     case Gp::kIdCx:
-      return rcx_slot();
+      return needs_.save_rcx ? rcx_slot() : -1;
     case Gp::kIdDx:
       return needs_.save_rdx ? 0 : -1;
     default:

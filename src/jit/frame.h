@@ -11,10 +11,10 @@ namespace blip::jit {
 //
 //   original rsp ->
 //     128 bytes       only where the red zone may hold data
-//     rax
+//     rax             these three only if the program uses them and they are live or recorded
 //     flags           only where they are live (lahf + seto al, cheaper than pushf) or recorded (pushf)
 //     rcx
-//     rdx             only if the program needs a third register
+//     rdx
 //   rsp ->
 class Frame {
  public:
@@ -22,6 +22,8 @@ class Frame {
     bool skip_red_zone = false;
     bool flags_live = false;
     bool flags_recorded = false;
+    bool save_rax = true;
+    bool save_rcx = true;
     bool save_rdx = true;
   };
 
@@ -34,11 +36,13 @@ class Frame {
   // Where a register's original value lies, as an offset from rsp; -1: still in the register.
   int32_t slot(uint8_t reg) const;
   // Where rflags lie, if recorded.
-  int32_t flags_slot() const { return rcx_slot() + 8; }
+  int32_t flags_slot() const { return above_rcx(); }
 
  private:
   bool has_flags() const { return needs_.flags_live || needs_.flags_recorded; }
   int32_t rcx_slot() const { return needs_.save_rdx ? 8 : 0; }
+  int32_t above_rcx() const { return rcx_slot() + (needs_.save_rcx ? 8 : 0); }
+  int32_t above_flags() const { return above_rcx() + (has_flags() ? 8 : 0); }
 
   Needs needs_;
 };

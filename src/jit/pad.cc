@@ -23,16 +23,21 @@ namespace {
 
 Error refuse(const char* reason) { return Error(ErrorKind::kUnsupported, reason); }
 
-bool records_flags(const Program& program) {
-  return std::any_of(program.fields.begin(), program.fields.end(),
-                     [](const Field& f) { return f.capture == Capture::kFlags; });
-}
-
 Frame frame_of(const PadProbe& probe) {
+  uint16_t wanted = probe.live_registers;
+  bool records_flags = false;
+  for (const Field& f : probe.program->fields) {
+    if (f.capture == Capture::kRegister) wanted |= static_cast<uint16_t>(1 << f.reg);
+    records_flags |= f.capture == Capture::kFlags;
+  }
+  const auto wants = [&](uint32_t reg) { return (wanted >> reg & 1) != 0; };
+  const bool uses_rdx = probe.program->kind != Program::Kind::kCount;
   return Frame({.skip_red_zone = probe.skip_red_zone,
                 .flags_live = probe.flags_live,
-                .flags_recorded = records_flags(*probe.program),
-                .save_rdx = probe.program->kind != Program::Kind::kCount});
+                .flags_recorded = records_flags,
+                .save_rax = wants(asmjit::x86::Gp::kIdAx),
+                .save_rcx = wants(asmjit::x86::Gp::kIdCx),
+                .save_rdx = uses_rdx && wants(asmjit::x86::Gp::kIdDx)});
 }
 
 using Emitter = std::variant<CountEmitter, RecordEmitter>;
@@ -133,7 +138,7 @@ void PadBuilder::emit_program(const PadProbe& probe) {
   const Frame frame = frame_of(probe);
   Started& s = started_.emplace_back(Started{emitter_of(probe, frame, code_, env_, stubs_), a.newLabel()});
   frame.emit_save(a);
-  std::visit([](auto& emitter) { emitter.hot(); }, s.emitter);
+  std::visit([&](auto& emitter) { emitter.hot(s.done); }, s.emitter);
   a.bind(s.done);
   frame.emit_restore(a);
 }

@@ -28,6 +28,7 @@ Environment environment(bool with_rseq) {
                   .subbuf_count = 4,
                   .subbuf_size = 1 << 20,
                   .site_count = 1,
+                  .probe_count = 2,
                   .slot_size = 64,
                   .slot_count = 1024};
   env.control = TargetAddr(0x7f0000001000);
@@ -68,7 +69,7 @@ PadProbe entry(const Program* program = nullptr) {
 PadProbe anywhere() { return {.flags_live = true, .skip_red_zone = true}; }
 
 Program record(std::vector<Field> fields) {
-  Program p{.class_id = 7, .fields = std::move(fields)};
+  Program p{.class_id = 7, .switch_index = 1, .fields = std::move(fields)};
   p.record_size = 8;
   for (Field& f : p.fields) {
     f.offset = static_cast<uint16_t>(p.record_size);
@@ -77,6 +78,8 @@ Program record(std::vector<Field> fields) {
   return p;
 }
 
+const Program kCount{.kind = Program::Kind::kCount, .class_id = 7, .switch_index = 1};
+constexpr uint16_t kNothingLive = 0;
 constexpr uint8_t kRax = 0, kRcx = 1, kRsp = 4, kRdi = 7;
 
 TEST(Pad, entry_with_one_register) {
@@ -90,6 +93,24 @@ TEST(Pad, entry_with_tid_pid_cpu_and_thread_name) {
 
 TEST(Pad, anywhere_saves_flags_and_skips_the_red_zone) {
   expect_golden("pad_anywhere.txt", build(record({}), true, anywhere()));
+}
+
+TEST(Pad, inside_with_everything_dead) {
+  expect_golden("pad_inside_dead.txt",
+                build(record({{Capture::kRegister, kRdi}}), true,
+                      {.flags_live = false, .skip_red_zone = true, .live_registers = kNothingLive}));
+}
+
+TEST(Pad, inside_with_flags_live) {
+  expect_golden("pad_inside_flags.txt",
+                build(record({{Capture::kRegister, kRdi}}), true,
+                      {.flags_live = true, .skip_red_zone = true, .live_registers = kNothingLive}));
+}
+
+TEST(Pad, what_is_dead_but_recorded_is_kept_for_the_record) {
+  expect_golden("pad_dead_but_recorded.txt",
+                build(record({{Capture::kRegister, kRcx}, {Capture::kFlags}, {Capture::kRegister, kRsp}}),
+                      true, {.flags_live = false, .skip_red_zone = false, .live_registers = kNothingLive}));
 }
 
 TEST(Pad, registers_the_pad_uses_itself_come_from_its_frame) {
@@ -106,20 +127,15 @@ TEST(Pad, without_rseq_straight_to_the_shared_ring) {
                 build(record({{Capture::kRegister, kRdi}, {Capture::kTid}}), false, entry()));
 }
 
-TEST(Pad, count) {
-  expect_golden("pad_count.txt", build({.kind = Program::Kind::kCount, .class_id = 7}, true, entry()));
-}
+TEST(Pad, count) { expect_golden("pad_count.txt", build(kCount, true, entry())); }
 
-TEST(Pad, count_without_rseq) {
-  expect_golden("pad_count_shared.txt",
-                build({.kind = Program::Kind::kCount, .class_id = 7}, false, entry()));
-}
+TEST(Pad, count_without_rseq) { expect_golden("pad_count_shared.txt", build(kCount, false, entry())); }
 
 TEST(Pad, lead_runs_first_and_only_its_fall_through_is_a_hit) {
   constexpr std::array<uint8_t, 11> kLead = {0x4c, 0x8d, 0x64, 0x24, 0x88,  // lea -0x78(%rsp), %r12
                                              0x4d, 0x3b, 0x66, 0x10,        // cmp 0x10(%r14), %r12
                                              0x76, 0x20};                   // jbe
-  const Program program{.kind = Program::Kind::kCount, .class_id = 7};
+  const Program program = kCount;
   const PadProbe probe = entry(&program);
   auto pad =
       build_site({.addr = kSite, .window = std::span(kLead).first(5), .probes = {&probe, 1}, .lead = kLead},
@@ -185,7 +201,7 @@ uint64_t jump_goal(const Pad& pad, size_t rel32_at) {
 }
 
 TEST(Pad, every_program_runs_before_its_instruction) {
-  const Program count{.kind = Program::Kind::kCount, .class_id = 7};
+  const Program count = kCount;
   std::vector<PadProbe> probes(3, entry(&count));
   probes[1].offset = probes[2].offset = 1;
   auto pad = build_site({.addr = kSite, .window = kLoop, .probes = probes}, environment(true));

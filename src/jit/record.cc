@@ -7,6 +7,8 @@
 // it inside the section, and a load costs less than saving one more register of the target.
 #include "jit/record.h"
 
+#include "jit/gate.h"
+
 namespace blip::jit {
 
 using namespace asmjit::x86;  // NOLINT: register names
@@ -15,8 +17,6 @@ namespace {
 constexpr int32_t kPos = offsetof(abi::RingControl, pos);
 constexpr int32_t kData = offsetof(abi::RingControl, data_addr);
 constexpr int32_t kRingPid = offsetof(abi::RingControl, pid);
-constexpr int32_t kGate = -int32_t{abi::kGatePageSize} + int32_t{offsetof(abi::GatePage, gate)};
-constexpr int32_t kPid = -int32_t{abi::kGatePageSize} + int32_t{offsetof(abi::GatePage, pid)};
 }  // namespace
 
 RecordEmitter::RecordEmitter(CodeBuffer& code, const Environment& env, const AreaStubs& stubs,
@@ -34,22 +34,18 @@ RecordEmitter::RecordEmitter(CodeBuffer& code, const Environment& env, const Are
   if (env.rseq && !env.monotonic) section_.emplace(code, *env.rseq);
 }
 
-void RecordEmitter::emit_gate_check(asmjit::Label closed) {
-  a_.cmp(dword_ptr(rcx, kGate), abi::kGateOpen);
-  a_.jne(closed);
-}
-
-void RecordEmitter::hot() {
+void RecordEmitter::hot(asmjit::Label done) {
+  const abi::Geometry& g = env_.geometry;
+  a_.bind(restart_);
+  a_.mov(rcx, env_.control.value);
+  emit_switch_check(a_, g, program_.switch_index, done);
   if (!section_) {
     a_.jmp(slow_);
     return;
   }
-  const abi::Geometry& g = env_.geometry;
-  a_.bind(restart_);
-  a_.mov(rcx, env_.control.value);
-  emit_gate_check(slow_);  // before the thread pointer is used: there may be none yet
+  emit_gate_check(a_, slow_);  // before the thread pointer is used: there may be none yet
   section_->begin();
-  emit_gate_check(slow_inside_);  // again inside: a signal handler may have forked in between
+  emit_gate_check(a_, slow_inside_);  // again inside: a signal handler may have forked in between
   a_.mov(eax, thread_memory(env_.rseq->offset + kRseqCpuId, 4));
   a_.cmp(eax, g.ring_count);
   a_.jae(slow_inside_);

@@ -9,20 +9,19 @@
 
 namespace blip::jit {
 
-// Emits in two pieces, so that the hot path runs straight through: hot() falls through to the frame's
-// restore, cold() goes behind the pad's last jump and returns to `done`.
+// Emits in two pieces, so that the hot path runs straight through: hot() falls through to `done`,
+// which is the frame's restore, cold() goes behind the pad's last jump and returns to `done`.
 class RecordEmitter {
  public:
   RecordEmitter(CodeBuffer& code, const Environment& env, const AreaStubs& stubs, const Frame& frame,
                 const Program& program);
 
-  void hot();
+  void hot(asmjit::Label done);
   void cold(asmjit::Label done);
 
  private:
   enum class Path { kRseqRing, kSharedRing };
 
-  void emit_gate_check(asmjit::Label closed);
   void emit_field(const Field& field, Path path);
   void emit_tid(Path path);
 

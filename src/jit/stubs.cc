@@ -2,6 +2,7 @@
 #include "jit/stubs.h"
 
 #include "jit/assembler.h"
+#include "jit/gate.h"
 #include "jit/section.h"
 #include "runtime/blob.h"
 
@@ -11,8 +12,6 @@ using namespace asmjit::x86;  // NOLINT: register names
 
 namespace {
 
-constexpr int32_t kGate = -int32_t{abi::kGatePageSize} + int32_t{offsetof(abi::GatePage, gate)};
-constexpr int32_t kPid = -int32_t{abi::kGatePageSize} + int32_t{offsetof(abi::GatePage, pid)};
 constexpr int32_t kRingPid = offsetof(abi::RingControl, pid);
 constexpr int32_t kPos = offsetof(abi::RingControl, pos);
 constexpr int32_t kData = offsetof(abi::RingControl, data_addr);

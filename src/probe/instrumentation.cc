@@ -121,6 +121,11 @@ Status Instrumentation::in_one_thread(
   }
 }
 
+void Instrumentation::switch_probe(size_t index, bool on) {
+  uint8_t* const byte = region() + geometry_.switches_offset() + index;
+  __atomic_store_n(byte, on ? abi::kSwitchOn : abi::kSwitchOff, __ATOMIC_RELAXED);
+}
+
 Result<RemovalReport> Instrumentation::disarm() {
   armed_ = false;
   return remove_instrumentation(process_, memory_, footprint(), patches_);
@@ -153,6 +158,8 @@ Status Instrumentation::run() {
   TRY_OK(choose_clock());
   find_clone_sites();
   geometry_.site_count = static_cast<uint32_t>(probes_.size() + clone_sites_.size());
+  geometry_.probe_count = static_cast<uint32_t>(probes_.size());
+  for (size_t i = 0; i < probes_.size(); ++i) probes_[i].program.switch_index = static_cast<uint32_t>(i);
   neighbourhoods_ = group_sites(modules_, probes_, clone_sites_);
   if (neighbourhoods_.size() > abi::kMaxPadAreas)
     return Error(ErrorKind::kUnsupported, "the probed libraries are spread over too many places");

@@ -50,6 +50,8 @@ class Instrumentation {
   // blip's mapping of the data region.
   uint8_t* region() const { return region_.data.data(); }
   const ArmReport& report() const { return report_; }
+  // Turns one probe off or on again, in all processes that have it, without stopping anybody.
+  void switch_probe(size_t index, bool on);
 
   // Restores the target. After it, or once the target is gone, the destructor does nothing.
   Result<RemovalReport> disarm();

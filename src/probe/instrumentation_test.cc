@@ -156,6 +156,33 @@ TEST(Instrumentation, counts_exactly_and_leaves_nothing_behind_over_many_cycles)
   EXPECT_EQ(target.finish(), 0);
 }
 
+// Every thread has made several calls since: none is in a pad that looked at the switch before.
+void let_work(Target& target) {
+  const uint64_t calls = target.shared().calls;
+  while (target.shared().calls < calls + 10000) ::usleep(2000);
+}
+
+TEST(Instrumentation, a_probe_that_is_switched_off_counts_nothing_until_it_is_on_again) {
+  Target target(1);
+  Traced traced(target.pid());
+  auto armed = traced.arm("probed_function");
+  ASSERT_TRUE(armed) << armed.error().message();
+  const auto wait_for_hits = [&](uint64_t more) {
+    const uint64_t before = hits(**armed);
+    while (hits(**armed) < before + more) ::usleep(2000);
+  };
+  wait_for_hits(1);
+  (*armed)->switch_probe(0, false);
+  let_work(target);
+  const uint64_t off = hits(**armed);
+  let_work(target);
+  EXPECT_EQ(hits(**armed), off);
+  (*armed)->switch_probe(0, true);
+  wait_for_hits(1000);
+  EXPECT_EQ(target.shared().errors, 0u);
+  EXPECT_EQ(target.finish(), 0);
+}
+
 TEST(Instrumentation, destructor_restores) {
   Target target(1);
   Traced traced(target.pid());

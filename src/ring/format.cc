@@ -2,6 +2,7 @@
 #include "ring/format.h"
 
 #include <bit>
+#include <cstring>
 
 #include "base/check.h"
 
@@ -61,6 +62,9 @@ void format_region(const abi::Geometry& geometry, uint8_t* region, uint64_t cont
   header->ring_data_offset = geometry.ring_data_offset();
   header->sites_offset = geometry.sites_offset();
   header->site_count = geometry.site_count;
+  header->switches_offset = geometry.switches_offset();
+  header->probe_count = geometry.probe_count;
+  std::memset(region + geometry.switches_offset(), abi::kSwitchOn, geometry.probe_count);
   format_rings(geometry, region, control_addr);
   format_shared_ring(geometry, region);
   __atomic_store_n(&header->magic, abi::kMagic, __ATOMIC_RELEASE);

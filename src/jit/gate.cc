@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+#include "jit/gate.h"
+
+namespace blip::jit {
+
+using namespace asmjit::x86;  // NOLINT: register names
+
+void emit_gate_check(Assembler& a, asmjit::Label closed) {
+  a.cmp(dword_ptr(rcx, kGate), abi::kGateOpen);
+  a.jne(closed);
+}
+
+void emit_switch_check(Assembler& a, const abi::Geometry& geometry, uint32_t index, asmjit::Label off) {
+  if (index >= geometry.probe_count) return;  // it has no switch
+  a.cmp(byte_ptr(rcx, static_cast<int32_t>(geometry.switches_offset() + index)), abi::kSwitchOff);
+  a.je(off);
+}
+
+}  // namespace blip::jit
