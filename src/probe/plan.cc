@@ -189,8 +189,13 @@ class Planner {
       if (!s.exec) continue;
       const auto text = file_.bytes(s.range);
       const TargetAddr base = module_.to_target(s.range.begin);
-      x86::scan_branches(text, base, starts, interior);
-      x86::scan_short_branches(text, base, starts, interior);
+      const auto wanted = [&](const x86::Branch& b) { return interior.contains(b.target); };
+      for (const x86::Branch& b : x86::near_branches(text, base, starts, wanted))
+        interior.hit(b.target, b.opcode, "a branch");
+      for (const auto& w : interior.sorted())
+        for (const x86::Branch& b :
+             x86::short_branches(text, base, starts, {w.start - 130, w.end + 130}, wanted))
+          interior.hit(b.target, b.opcode, "a branch");
     }
   }
 

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <vector>
 
 #include "base/parallel.h"
 #include "x86/decode.h"
@@ -16,8 +15,7 @@
 //     ?? E8/E9   call, jmp          0F 80..8F   jcc          C7 F8   xbegin
 //
 // Sixteen places are tested at once (SSE2, part of every x86-64). One in fifteen passes, and for those the
-// target is looked up in the bitmap of interior bytes. Only what leads into a window, a handful per module,
-// is decoded.
+// filter is asked. Only what it wants, a handful per module, is decoded.
 
 namespace blip::x86 {
 namespace {
@@ -25,40 +23,31 @@ namespace {
 constexpr uint64_t kTrustedDistance = 64 * 1024;
 constexpr size_t kRel32 = 4;
 constexpr size_t kBytesPerPiece = 1 << 20;
-constexpr size_t kWindowsPerPiece = 1024;
-constexpr uint64_t kShortReach = 128;  // of a rel8, from its end, either way
+
+using Branches = std::vector<Branch>;
 
 class Scan {
  public:
-  Scan(std::span<const uint8_t> text, TargetAddr base, std::span<const TargetAddr> starts, InteriorSet& set)
-      : text_(text), base_(base), starts_(starts), set_(set) {}
+  Scan(std::span<const uint8_t> text, TargetAddr base, std::span<const TargetAddr> starts,
+       const BranchFilter& wanted)
+      : text_(text), base_(base), starts_(starts), wanted_(wanted) {}
 
-  void near_branches();
-  void short_branches();
+  Branches near();
+  Branches short_in(AddrRange where) const;
 
  private:
-  struct Branch {
-    TargetAddr opcode;
-    TargetAddr target;
-  };
-  using Branches = std::vector<Branch>;
-
-  // Runs find(begin, end, found) for pieces of [0, count) on all CPUs, and reports what was found in order.
-  template <typename Find>
-  void in_pieces(size_t count, size_t piece, Find find);
-  void near_branches_in(size_t begin, size_t end, Branches& found) const;
+  void near_in(size_t begin, size_t end, Branches& found) const;
   // rel_at: offset of the displacement.
   void near_candidate(size_t rel_at, Branches& found) const;
-  void short_candidates(const InteriorSet::Interior& window, Branches& found) const;
-  void add_if_real(TargetAddr opcode, TargetAddr target, Branches& found) const {
-    if (is_real(opcode, target)) found.push_back({opcode, target});
+  void consider(const Branch& branch, Branches& found) const {
+    if (wanted_(branch) && is_real(branch)) found.push_back(branch);
   }
-  bool is_real(TargetAddr opcode, TargetAddr target) const;
+  bool is_real(const Branch& branch) const;
 
   std::span<const uint8_t> text_;
   TargetAddr base_;
   std::span<const TargetAddr> starts_;
-  InteriorSet& set_;
+  const BranchFilter& wanted_;
 };
 
 // Whether the bytes before `rel` belong to a branch with rel32. `before` is at least 2 bytes into the text.
@@ -81,25 +70,17 @@ uint32_t near_opcodes_in_16(const uint8_t* p) {
   return static_cast<uint32_t>(_mm_movemask_epi8(_mm_or_si128(call_or_jmp, _mm_or_si128(jcc, xbegin))));
 }
 
-template <typename Find>
-void Scan::in_pieces(size_t count, size_t piece, Find find) {
-  std::vector<Branches> found(count / piece + 1);
-  parallel_pieces(count, piece, [&](size_t begin, size_t end) { find(begin, end, found[begin / piece]); });
-  for (const Branches& branches : found)
-    for (const Branch& branch : branches) set_.hit(branch.target, branch.opcode, "a branch");
-}
-
 void Scan::near_candidate(size_t rel_at, Branches& found) const {
   int32_t rel;
   std::memcpy(&rel, &text_[rel_at], sizeof rel);
-  TargetAddr target = base_ + rel_at + kRel32 + static_cast<uint64_t>(int64_t{rel});
-  if (!set_.contains(target)) return;
   bool one_byte_opcode = (text_[rel_at - 1] & 0xfe) == 0xe8;
-  add_if_real(base_ + rel_at - (one_byte_opcode ? 1 : 2), target, found);
+  consider({base_ + rel_at - (one_byte_opcode ? 1 : 2),
+            base_ + rel_at + kRel32 + static_cast<uint64_t>(int64_t{rel})},
+           found);
 }
 
 // Displacements at [begin, end).
-void Scan::near_branches_in(size_t begin, size_t end, Branches& found) const {
+void Scan::near_in(size_t begin, size_t end, Branches& found) const {
   constexpr size_t kBlock = 16;
   size_t at = begin;
   if (at == 0) at = 2;  // no opcode fits before 1, and only a short one before 2
@@ -111,61 +92,57 @@ void Scan::near_branches_in(size_t begin, size_t end, Branches& found) const {
     if (is_near_opcode(&text_[at])) near_candidate(at, found);
 }
 
-void Scan::near_branches() {
-  if (text_.size() < 1 + kRel32 || set_.range().empty()) return;
-  size_t places = text_.size() - kRel32 + 1;
-  in_pieces(places, kBytesPerPiece,
-            [&](size_t begin, size_t end, Branches& found) { near_branches_in(begin, end, found); });
+Branches Scan::near() {
+  Branches all;
+  if (text_.size() < 1 + kRel32) return all;
+  const size_t places = text_.size() - kRel32 + 1;
+  std::vector<Branches> found(places / kBytesPerPiece + 1);
+  parallel_pieces(places, kBytesPerPiece,
+                  [&](size_t begin, size_t end) { near_in(begin, end, found[begin / kBytesPerPiece]); });
+  for (const Branches& branches : found) all.insert(all.end(), branches.begin(), branches.end());
+  return all;
 }
 
 bool is_short_opcode(uint8_t b) { return b == 0xeb || (b & 0xf0) == 0x70 || (b & 0xfc) == 0xe0; }
 
-void Scan::short_candidates(const InteriorSet::Interior& window, Branches& found) const {
-  uint64_t begin = window.start - base_;
-  uint64_t end = window.end - base_;
-  if (begin >= text_.size()) return;
-  size_t at = begin > kShortReach ? begin - kShortReach : 0;
-  size_t limit = std::min<uint64_t>(text_.size() - 1, end + kShortReach);
-  for (; at < limit; ++at) {
-    if (!is_short_opcode(text_[at])) continue;
-    TargetAddr target = base_ + at + 2 + static_cast<uint64_t>(int64_t{static_cast<int8_t>(text_[at + 1])});
-    if (target > window.start && target < window.end) add_if_real(base_ + at, target, found);
+Branches Scan::short_in(AddrRange where) const {
+  Branches found;
+  const TargetAddr begin = std::max(where.begin, base_);
+  const TargetAddr end = std::min(where.end, base_ + text_.size());
+  for (TargetAddr at = begin; at + 1 < end; at = at + 1) {
+    if (!is_short_opcode(text_[at - base_])) continue;
+    const auto rel = static_cast<int8_t>(text_[at - base_ + 1]);
+    consider({at, at + 2 + static_cast<uint64_t>(int64_t{rel})}, found);
   }
-}
-
-void Scan::short_branches() {
-  auto windows = set_.sorted();
-  in_pieces(windows.size(), kWindowsPerPiece, [&](size_t begin, size_t end, Branches& found) {
-    for (const InteriorSet::Interior& window : windows.subspan(begin, end - begin))
-      if (!set_.refused(window.index)) short_candidates(window, found);
-  });
+  return found;
 }
 
 // Decodes from the nearest function start up to the instruction that holds the opcode byte. It may begin
 // earlier, with prefixes; that it is a branch to the same target decides.
-bool Scan::is_real(TargetAddr opcode, TargetAddr target) const {
-  auto next = std::upper_bound(starts_.begin(), starts_.end(), opcode);
+bool Scan::is_real(const Branch& branch) const {
+  auto next = std::upper_bound(starts_.begin(), starts_.end(), branch.opcode);
   if (next == starts_.begin()) return true;
   TargetAddr at = *(next - 1);
-  if (at < base_ || opcode - at > kTrustedDistance) return true;
+  if (at < base_ || branch.opcode - at > kTrustedDistance) return true;
   while (true) {
     auto insn = decode(text_.subspan(at - base_), at);
     if (!insn) return true;
-    if (insn->end() > opcode) return insn->target == target;
+    if (insn->end() > branch.opcode) return insn->target == branch.target;
     at = insn->end();
   }
 }
 
 }  // namespace
 
-void scan_branches(std::span<const uint8_t> text, TargetAddr base,
-                   std::span<const TargetAddr> function_starts, InteriorSet& set) {
-  Scan(text, base, function_starts, set).near_branches();
+std::vector<Branch> near_branches(std::span<const uint8_t> text, TargetAddr base,
+                                  std::span<const TargetAddr> starts, const BranchFilter& wanted) {
+  return Scan(text, base, starts, wanted).near();
 }
 
-void scan_short_branches(std::span<const uint8_t> text, TargetAddr base,
-                         std::span<const TargetAddr> function_starts, InteriorSet& set) {
-  Scan(text, base, function_starts, set).short_branches();
+std::vector<Branch> short_branches(std::span<const uint8_t> text, TargetAddr base,
+                                   std::span<const TargetAddr> starts, AddrRange where,
+                                   const BranchFilter& wanted) {
+  return Scan(text, base, starts, wanted).short_in(where);
 }
 
 }  // namespace blip::x86

@@ -65,16 +65,6 @@ Error refuse_far(const Insn& insn) {
       fmt::format("{} at {:#x} refers to memory out of reach of the pad", insn.mnemonic, insn.addr.value));
 }
 
-// Why no copy of this instruction can be right, wherever it stands.
-std::optional<std::string> immovable(const Insn& insn) {
-  if (insn.is_privileged) return "privileged instruction";
-  if (insn.flow == Flow::kTrap) return "trap instruction";
-  if (insn.flow == Flow::kOther) return "control transfer of a rare kind";
-  if (insn.flow != Flow::kNext && insn.operand16 && insn.target) return "branch with an operand-size prefix";
-  if (insn.rip_relative && insn.addr32) return "operand relative to eip";
-  return std::nullopt;
-}
-
 // Why this one may only end a window: a thread can be parked behind it, or what follows is entered from
 // elsewhere.
 std::optional<std::string> must_be_last(const Insn& insn) {
@@ -241,6 +231,15 @@ Status Copier::indirect_call(const Insn& insn) {
 }
 
 }  // namespace
+
+std::optional<std::string> immovable(const Insn& insn) {
+  if (insn.is_privileged) return "privileged instruction";
+  if (insn.flow == Flow::kTrap) return "trap instruction";
+  if (insn.flow == Flow::kOther) return "control transfer of a rare kind";
+  if (insn.flow != Flow::kNext && insn.operand16 && insn.target) return "branch with an operand-size prefix";
+  if (insn.rip_relative && insn.addr32) return "operand relative to eip";
+  return std::nullopt;
+}
 
 Relocator::Relocator(std::span<const uint8_t> window, TargetAddr from, const RelocateOptions& options)
     : window_(window), from_(from), options_(options) {}

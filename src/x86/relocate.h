@@ -2,12 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "base/addr.h"
 #include "base/result.h"
+#include "x86/decode.h"
 
 namespace blip::x86 {
 
@@ -24,6 +27,9 @@ struct Relocated {
 struct RelocateOptions {
   bool shadow_stack = false;  // the target has CET shadow stacks: a call cannot be imitated by push and jmp
 };
+
+// Why no copy of this instruction can be right, wherever it stands; nothing if one can.
+std::optional<std::string> immovable(const Insn& insn);
 
 // Moves the whole instructions in `window`, which lie at `from`, one after the other, so that other code can
 // stand between them. All registers, flags and memory come out the same; a call as the last instruction

@@ -8,11 +8,11 @@
 #include <random>
 
 #include "base/mapping.h"
-#include "x86/branch_scan.h"
 #include "x86/code_writer.h"
 #include "x86/decode.h"
 #include "x86/relocate.h"
 #include "x86/test_bytes.h"
+#include "x86/test_interior.h"
 #include "x86/zoo.h"
 
 namespace blip::x86::test {
@@ -124,14 +124,8 @@ std::vector<size_t> Zoo::window_lengths() const {
 }
 
 bool Zoo::interior_is_free(size_t length) const {
-  Window window;
-  window.start = from();
-  window.length = static_cast<uint8_t>(length);
-  InteriorSet set({&window, 1});
   std::span<const uint8_t> text(code(), GetParam().bytes.size());
-  scan_branches(text, from(), {}, set);
-  scan_short_branches(text, from(), {}, set);
-  return !set.refused(0);
+  return !is_entered(text, from(), {}, {from(), from() + length});
 }
 
 void Zoo::compare_window(size_t length, uint32_t seed) {

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+#include "x86/ladder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "x86/relocate.h"
+
+namespace blip::x86 {
+
+Ladder::Ladder(const CodeMap& map, const RunOptions& options, TrampolineSpace& space)
+    : map_(map),
+      options_(options),
+      runs_(map, options),
+      tactics_(map, runs_, trampoline_reach({map.base(), map.base() + map.size()})),
+      space_(space) {}
+
+std::string Ladder::refusal_of(TargetAddr point) const {
+  if (map_.length(point) == 0) return "no instruction is known to begin there";
+  if (!map_.is_reached(point)) return "no path seen leads there: it may be data";
+  const auto insn = decode(map_.bytes_from(point), point);
+  if (insn) {
+    if (const auto why = immovable(*insn)) return fmt::format("{} ({})", *why, insn->mnemonic);
+  }
+  if (insn && insn->is_endbr64) return "it marks a target of indirect jumps";
+  if (map_.is_pinned(point)) return "another instruction begins inside it, or blip watches it itself";
+  if (options_.shadow_stack && map_.is_call(point)) return "call in a process with shadow stacks";
+  if (!runs_.is_movable(point)) return "it may fault, and the program handles such faults itself";
+  return "";
+}
+
+std::string Ladder::no_room(const Run& run) const {
+  return fmt::format("its {} byte{} leave no room for a jump, and none of their size leads to free memory",
+                     run.owned(), run.owned() == 1 ? "" : "s");
+}
+
+Verdict Ladder::alone(TargetAddr point) const {
+  if (auto why = refusal_of(point); !why.empty()) return {.refusal = why};
+  const Run run = runs_.around(point);
+  const auto offset = static_cast<uint8_t>(point - run.start);
+  if (run.fits_jump()) return {.offset = offset, .step = offset ? Step::kUpstream : tactics_.near(run).step};
+  const auto proposal = tactics_.find(run, space_);
+  if (!proposal) return {.refusal = no_room(run)};
+  return {.offset = offset, .step = proposal->rewrite.step};
+}
+
+// Those with room first: what they leave unused is room for the others. The others from high addresses to
+// low ones: a pun needs to know the bytes behind it.
+void Ladder::place(std::span<const Run> runs) {
+  for (const Run& run : runs)
+    if (run.fits_jump()) tactics_.commit(tactics_.near(run));
+  for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
+    if (run->fits_jump() || tactics_.state().is_taken(run->start)) continue;
+    if (const auto proposal = tactics_.find(*run, space_)) tactics_.commit(*proposal, space_);
+  }
+}
+
+LadderPlan Ladder::plan(std::span<const TargetAddr> points) {
+  LadderPlan plan{.rewrites = {}, .verdicts = std::vector<Verdict>(points.size())};
+  std::vector<TargetAddr> wanted;
+  for (size_t i = 0; i < points.size(); ++i) {
+    std::string& refusal = plan.verdicts[i].refusal;
+    refusal = tactics_.state().is_taken(points[i]) ? "it is inside the bytes another probe replaces"
+                                                   : refusal_of(points[i]);
+    if (refusal.empty()) wanted.push_back(points[i]);
+  }
+  std::sort(wanted.begin(), wanted.end());
+  wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
+  std::vector<Run> runs = runs_.covering(wanted);
+  std::erase_if(runs, [&](const Run& run) {
+    for (TargetAddr a = run.start; a < run.end + run.padding; a = a + 1)
+      if (tactics_.state().is_taken(a)) return true;
+    return false;
+  });
+  place(runs);
+  plan.rewrites = tactics_.take_rewrites();
+  std::sort(plan.rewrites.begin(), plan.rewrites.end(),
+            [](const Rewrite& a, const Rewrite& b) { return a.start < b.start; });
+  for (size_t i = 0; i < points.size(); ++i) {
+    Verdict& verdict = plan.verdicts[i];
+    if (!verdict.refusal.empty()) continue;
+    auto next = std::upper_bound(plan.rewrites.begin(), plan.rewrites.end(), points[i],
+                                 [](TargetAddr a, const Rewrite& r) { return a < r.start; });
+    if (next == plan.rewrites.begin() || points[i] >= (next - 1)->start + (next - 1)->length) {
+      verdict.refusal = no_room(runs_.around(points[i]));
+      continue;
+    }
+    --next;
+    verdict.rewrite = static_cast<size_t>(next - plan.rewrites.begin());
+    verdict.offset = static_cast<uint8_t>(points[i] - next->start);
+    verdict.step =
+        verdict.offset && next->rank == 0 && next->entry == TargetAddr() ? Step::kUpstream : next->step;
+  }
+  return plan;
+}
+
+AddrRange trampoline_reach(AddrRange code) {
+  constexpr uint64_t kReach = (uint64_t{1} << 31) - (uint64_t{128} << 20);
+  return {TargetAddr(code.end.value > kReach ? code.end.value - kReach : 0), code.begin + kReach};
+}
+
+}  // namespace blip::x86

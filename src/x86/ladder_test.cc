@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+#include "x86/ladder.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "x86/test_bytes.h"
+
+namespace blip::x86 {
+namespace {
+
+constexpr TargetAddr kBase(0x7f1234561000);
+
+// Code at kBase + `at`; entries are offsets in it. Everything else is free for trampolines.
+class LadderTest : public ::testing::Test {
+ protected:
+  void code(std::string_view hex, std::vector<uint64_t> entries = {}, uint64_t at = 0) {
+    text_ = std::vector<uint8_t>(at, 0x06);  // no instruction
+    const auto bytes = test::bytes(hex);
+    text_.insert(text_.end(), bytes.begin(), bytes.end());
+    map_ = std::make_unique<CodeMap>(text_, kBase);
+    start_ = kBase + at;
+    const AddrRange function{start_, kBase + text_.size()};
+    map_->decode({&function, 1}, {&function.begin, 1});
+    for (uint64_t e : entries) map_->enter(start_ + e);
+    map_->finish();
+  }
+  Verdict alone(uint64_t offset) { return Ladder(*map_, options_, space_).alone(start_ + offset); }
+  LadderPlan plan(std::vector<uint64_t> offsets) {
+    std::vector<TargetAddr> points;
+    for (uint64_t o : offsets) points.push_back(start_ + o);
+    return Ladder(*map_, options_, space_).plan(points);
+  }
+  Step step(uint64_t offset) {
+    const Verdict v = alone(offset);
+    EXPECT_EQ(v.refusal, "");
+    return v.step;
+  }
+
+  std::vector<uint8_t> text_;
+  std::unique_ptr<CodeMap> map_;
+  TargetAddr start_;
+  RunOptions options_;
+  TrampolineSpace space_{{{TargetAddr(0x10000), kBase}, {kBase + 0x10000, TargetAddr(0x7fffffff0000)}}, 100};
+};
+
+TEST_F(LadderTest, room_of_its_own) {
+  code("0f 1f 44 00 00 b8 07 00 00 00 c3");
+  EXPECT_EQ(step(0), Step::kNop);
+  EXPECT_EQ(step(5), Step::kSingle);
+}
+
+TEST_F(LadderTest, a_window_goes_on_until_there_is_room) {
+  code("55 48 89 e5 53 31 c0 c3");
+  EXPECT_EQ(step(0), Step::kWindow);
+  const LadderPlan p = plan({0});
+  ASSERT_EQ(p.rewrites.size(), 1u);
+  EXPECT_EQ(p.rewrites[0].length, 5);
+}
+
+TEST_F(LadderTest, the_last_ones_are_reached_from_upstream) {
+  code("b8 07 00 00 00 5b 5d c3");
+  EXPECT_EQ(step(7), Step::kUpstream);
+  const LadderPlan p = plan({7});
+  ASSERT_EQ(p.rewrites.size(), 1u);
+  EXPECT_EQ(p.rewrites[0].start, start_);
+  EXPECT_EQ(p.verdicts[0].offset, 7);
+}
+
+TEST_F(LadderTest, a_return_with_padding_behind) {
+  code("c3 90 90 90 90");
+  EXPECT_EQ(step(0), Step::kWindow);
+}
+
+TEST_F(LadderTest, probes_next_to_each_other_share_a_rewrite) {
+  code("55 48 89 e5 53 31 c0 5b 5d c3");
+  const LadderPlan p = plan({0, 1, 4, 5, 7, 8, 9});
+  ASSERT_EQ(p.rewrites.size(), 1u);
+  for (const Verdict& v : p.verdicts) EXPECT_EQ(v.refusal, "");
+  EXPECT_EQ(p.rewrites[0].length, 10);
+}
+
+TEST_F(LadderTest, a_short_jump_to_padding) {
+  // 0: xor eax,eax  2: jne 0 (so 2 is no run with 0's)...  both ends are entered from elsewhere
+  code("31 c0 c3 0f 1f 44 00 00 31 c9 eb f4", {2, 8});
+  const Verdict v = alone(0);
+  EXPECT_EQ(v.refusal, "");
+  EXPECT_EQ(v.step, Step::kSpringboard);
+}
+
+TEST_F(LadderTest, a_pun_takes_the_bytes_that_follow) {
+  // 0: xor rax,rax (3 bytes), then an entry whose bytes are the displacement's upper half.
+  code("48 31 c0 48 01 d8 48 01 c8 48 01 c3 c3", {3, 6, 9, 12});
+  const LadderPlan p = plan({0});
+  ASSERT_EQ(p.verdicts[0].refusal, "");
+  ASSERT_EQ(p.verdicts[0].step, Step::kPun);
+  const auto rel = static_cast<uint32_t>(p.rewrites[0].entry - (start_ + 5));
+  EXPECT_EQ(rel >> 16, 0x0148u) << "48 01, as they stand there";
+}
+
+TEST_F(LadderTest, prefixes_move_the_pun) {
+  // Without a prefix the upper half is 0x8000, two gigabytes below; with one it is 0x0080, eight megabytes
+  // above.
+  code("48 31 c0 00 80 00 00 00 00 c3", {3});
+  space_ = TrampolineSpace({{kBase + 0x100000, TargetAddr(0x7fffffff0000)}}, 100);
+  const LadderPlan p = plan({0});
+  ASSERT_EQ(p.verdicts[0].step, Step::kPrefixedPun);
+  EXPECT_EQ(p.rewrites[0].prefixes, 1);
+  const auto rel = static_cast<uint32_t>(p.rewrites[0].entry - (start_ + 6));
+  EXPECT_EQ(rel >> 8, 0x008000u);
+}
+
+TEST_F(LadderTest, everything_moves_to_make_room_for_a_byte) {
+  // A return that is jumped to, right before another block: no byte to spare.
+  code("c3 b8 07 00 00 00 c3", {1});
+  space_ = TrampolineSpace(
+      {{TargetAddr(0x7f0000000000), kBase}, {kBase + 0x10000, TargetAddr(0x7fffffff0000)}}, 100);
+  const LadderPlan p = plan({0});
+  ASSERT_EQ(p.verdicts[0].refusal, "");
+  ASSERT_EQ(p.verdicts[0].step, Step::kEvictNext);
+  ASSERT_EQ(p.rewrites.size(), 2u);
+  // The next jump's bytes are the displacement of ours.
+  std::vector<uint8_t> bytes = {0xe9, 0xe9, 0, 0, 0, 0};
+  const auto next = static_cast<uint32_t>(p.rewrites[1].entry - (start_ + 6));
+  std::memcpy(&bytes[2], &next, 4);
+  int32_t rel;
+  std::memcpy(&rel, &bytes[1], 4);
+  EXPECT_EQ(start_ + 5 + static_cast<uint64_t>(int64_t{rel}), p.rewrites[0].entry);
+  EXPECT_LT(p.rewrites[1].rank, p.rewrites[0].rank);
+}
+
+TEST_F(LadderTest, a_neighbour_makes_room) {
+  space_ = TrampolineSpace();  // no puns
+  code("31 c0 c3 b8 07 00 00 00 b9 07 00 00 00 c3", {2, 3});
+  const LadderPlan p = plan({0});
+  ASSERT_EQ(p.verdicts[0].refusal, "");
+  EXPECT_EQ(p.verdicts[0].step, Step::kEvictNeighbour);
+  ASSERT_EQ(p.rewrites.size(), 2u);
+  EXPECT_EQ(p.rewrites[1].start, start_ + 3);
+  EXPECT_GE(p.rewrites[0].springboard, start_ + 8);
+  EXPECT_LE(p.rewrites[0].springboard + 5, p.rewrites[1].end());
+  EXPECT_LT(p.rewrites[1].rank, p.rewrites[0].rank);
+}
+
+TEST_F(LadderTest, tails_of_other_rewrites_are_room_too) {
+  space_ = TrampolineSpace();
+  code("31 c0 c3 b8 07 00 00 00 b9 07 00 00 00 c3", {2, 3});
+  const LadderPlan p = plan({0, 3, 8, 13});
+  for (const Verdict& v : p.verdicts) EXPECT_EQ(v.refusal, "");
+  EXPECT_EQ(p.verdicts[0].step, Step::kSpringboard);
+}
+
+TEST_F(LadderTest, a_jump_never_crosses_a_page) {
+  space_ = TrampolineSpace();
+  code("b8 07 00 00 00 c3", {}, 0xffd);
+  EXPECT_NE(alone(0).refusal, "");
+  code("31 c0 b8 07 00 00 00 c3", {}, 0xffb);
+  EXPECT_EQ(step(2), Step::kUpstream) << "from the page before";
+}
+
+TEST_F(LadderTest, singles_only) {
+  options_.singles_only = true;
+  space_ = TrampolineSpace();
+  code("55 48 89 e5 b8 07 00 00 00 c3", {});
+  EXPECT_NE(alone(0).refusal, "");
+  EXPECT_EQ(step(4), Step::kSingle);
+}
+
+TEST_F(LadderTest, what_may_fault_stays_if_that_matters) {
+  options_.faults_matter = true;
+  code("48 8b 80 00 01 00 00 8b 05 00 00 00 00 c3");
+  EXPECT_EQ(alone(0).refusal, "it may fault, and the program handles such faults itself");
+  EXPECT_EQ(step(7), Step::kSingle) << "the module's own data does not";
+}
+
+TEST_F(LadderTest, refusals) {
+  code("f4 0f 0b c3 31 c0 c3", {1, 3});
+  EXPECT_EQ(alone(0).refusal, "privileged instruction (hlt)");
+  EXPECT_EQ(alone(1).refusal, "trap instruction (ud2)");
+  EXPECT_EQ(alone(4).refusal, "no path seen leads there: it may be data");
+  EXPECT_EQ(alone(5).refusal, "no instruction is known to begin there");
+}
+
+}  // namespace
+}  // namespace blip::x86

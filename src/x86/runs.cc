@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+#include "x86/runs.h"
+
+namespace blip::x86 {
+
+namespace {
+
+// Longer runs save jumps, but a signal frame or a thread inside one delays arming.
+constexpr uint64_t kMaxRun = 40;
+
+}  // namespace
+
+Run RunFinder::forward(TargetAddr start, uint64_t wanted) const {
+  Run run{start, start + map_.length(start)};
+  TargetAddr last = start;
+  while (run.size() < wanted && joins(last, run.end)) {
+    last = run.end;
+    run.end = last + map_.length(last);
+  }
+  if (map_.ends_flow(last))
+    while (run.size() + run.padding < wanted && map_.is_dead(run.end + run.padding)) ++run.padding;
+  return run;
+}
+
+Run RunFinder::around(TargetAddr point) const {
+  const Run ahead = forward(point, kJumpLength);
+  Run run = ahead;
+  while (!run.fits_jump()) {
+    const TargetAddr before = map_.previous(run.start);
+    if (before == run.start || !is_movable(before) || !joins(before, run.start) || run.end - before > kMaxRun)
+      return ahead.size() >= kJumpLength ? ahead : run;
+    run.start = before;
+  }
+  return run;
+}
+
+// Whether `next` follows at once and nothing arrives between.
+bool RunFinder::is_continued(const Run& run, const Run& next) const {
+  return run.fits_jump() && run.end == next.start && run.padding == 0 && joins(map_.previous(next.start), next.start) &&
+         next.end - run.start <= kMaxRun;
+}
+
+std::vector<Run> RunFinder::covering(std::span<const TargetAddr> points) const {
+  std::vector<Run> runs;
+  for (const TargetAddr point : points) {
+    if (!runs.empty() && point < runs.back().end) continue;
+    const Run run = around(point);
+    if (!runs.empty() && (run.start < runs.back().end || is_continued(runs.back(), run))) {
+      runs.back().start = std::min(runs.back().start, run.start);
+      runs.back().end = run.end;
+      runs.back().padding = run.padding;
+      // What was enough for two may have swallowed the one before.
+      while (runs.size() > 1 && runs.back().start < runs[runs.size() - 2].end) {
+        runs[runs.size() - 2].end = runs.back().end;
+        runs[runs.size() - 2].padding = runs.back().padding;
+        runs.pop_back();
+      }
+      continue;
+    }
+    runs.push_back(run);
+  }
+  return runs;
+}
+
+}  // namespace blip::x86
