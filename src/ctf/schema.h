@@ -38,7 +38,6 @@ struct EventClass {
   // The first field is the process's pid, which the rings tell by other means: a record in a ring lacks it,
   // and what follows lies that much nearer to the header.
   bool leads_with_pid = false;
-  bool many_places = false;  // its name is no function's or instruction's: the field ip tells the place
 };
 
 inline constexpr uint32_t kPidSize = 4;

@@ -36,6 +36,8 @@ bool Module::is_libc() const {
          basename_.starts_with("ld-musl");
 }
 
+Module Module::moved_to(uint64_t bias) const { return Module(file_, path_, bias, is_executable_); }
+
 AddrRange Module::extent() const {
   AddrRange range{TargetAddr(UINT64_MAX), TargetAddr(0)};
   for (const elf::Segment& s : file().segments()) {

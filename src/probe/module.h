@@ -26,6 +26,9 @@ class Module {
   // A file by itself, at its own addresses; an executable if it has an entry point.
   static Result<Module> of_file(const std::string& path);
 
+  // The same file as if it had been loaded at another address.
+  Module moved_to(uint64_t bias) const;
+
   const elf::ElfFile& file() const { return file_->elf(); }
   const std::string& path() const { return path_; }
   const std::string& basename() const { return basename_; }

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "probe/module.h"
+#include "probe/site.h"
+#include "x86/decode.h"
+
+namespace blip::probe {
+
+// Linear decoding; bytes that are no instruction are skipped one by one.
+std::vector<x86::Insn> decode_all(std::span<const uint8_t> bytes, TargetAddr at);
+
+// Every instruction of the functions as a point, by linear decoding; functions that overlap give each once.
+// What cannot be decoded is left out, and so are nops and int3 that only fill space.
+std::vector<Point> every_instruction(const Module& module, std::span<const elf::Function> functions);
+
+}  // namespace blip::probe

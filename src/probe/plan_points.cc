@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: MIT
+// See docs/design/patch_plan.md for the rules and why they suffice.
+#include "probe/plan_points.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/parallel.h"
+#include "base/progress.h"
+#include "probe/every_instruction.h"
+#include "probe/function_rules.h"
+#include "probe/module_code.h"
+#include "x86/go_stack_check.h"
+#include "x86/ladder.h"
+#include "x86/liveness.h"
+#include "x86/self_branch.h"
+
+namespace blip::probe {
+
+namespace {
+
+constexpr size_t kFunctionsPerPiece = 64;
+constexpr size_t kMaxTrampolinePages = 8192;  // each is a mapping; the kernel allows a process 65,530
+
+class PointPlanner {
+ public:
+  PointPlanner(const Module& module, std::span<const Point> points, const PlanOptions& options)
+      : module_(module),
+        points_(points),
+        options_(options),
+        is_go_(module.file().is_go()),
+        rules_(module),
+        addresses_(points.size()),
+        leads_(points.size()) {
+    plan_.probes.resize(points.size());
+  }
+
+  ModulePlan run(x86::TrampolineSpace& space) {
+    for (size_t i = 0; i < points_.size(); ++i) locate(i);
+    const std::vector<AddrRange> wanted = wanted_functions();
+    ModuleCode code(module_, wanted, !are_simple());
+    for (const auto& segment : code.segments()) plan_segment(*segment, space);
+    describe_all();
+    return std::move(plan_);
+  }
+
+ private:
+  // Sets the address that will be probed for point i, or refuses it.
+  void locate(size_t i) {
+    const Point& point = points_[i];
+    PlannedProbe& probe = plan_.probes[i];
+    addresses_[i] = module_.to_target(point.addr);
+    probe.refusal = rules_.refusal_of(point);
+    if (probe.refused()) return;
+    const auto bytes = module_.file().bytes({point.addr, point.function.addr + point.function.size});
+    const auto insn = x86::decode(bytes, addresses_[i]);
+    // It marks a target of indirect jumps and stays; what follows it runs next.
+    const bool marked = insn && insn->is_endbr64;
+    if (marked) addresses_[i] = insn->end();
+    const bool checks_stack = is_go_ && point.is_entry && x86::go_stack_check(bytes.subspan(marked ? 4 : 0));
+    if (checks_stack) leads_[i] = true;
+    if (!checks_stack && rules_.runs_on_little_stack(point.function))
+      probe.refusal = "it may run on the last bytes of a goroutine's stack, where a pad has no room";
+  }
+
+  // The functions of points that are still wanted, sorted.
+  std::vector<AddrRange> wanted_functions() const {
+    std::vector<AddrRange> wanted;
+    for (size_t i = 0; i < points_.size(); ++i) {
+      const FileRange f = points_[i].function.range();
+      if (!plan_.probes[i].refused())
+        wanted.push_back({module_.to_target(f.begin), module_.to_target(f.end)});
+    }
+    std::sort(wanted.begin(), wanted.end());
+    wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
+    return wanted;
+  }
+
+  // Whether every point is one instruction with room for a jump.
+  bool are_simple() const {
+    for (size_t i = 0; i < points_.size(); ++i) {
+      if (plan_.probes[i].refused()) continue;
+      if (leads_[i]) return false;
+      const TargetAddr at = addresses_[i];
+      const auto insn = x86::decode(
+          module_.file().bytes({module_.to_file(at), module_.to_file(at + x86::kMaxInsnLength)}), at);
+      if (!insn || insn->length < x86::kJumpLength || !x86::Run{at, insn->end()}.fits_jump()) return false;
+    }
+    return true;
+  }
+
+  void plan_segment(const x86::CodeMap& map, x86::TrampolineSpace& space) {
+    x86::Ladder ladder(map,
+                       {.singles_only = is_go_,
+                        .faults_matter = options_.faults_matter || is_go_,
+                        .shadow_stack = options_.shadow_stack},
+                       space);
+    std::vector<size_t> mine;
+    std::vector<TargetAddr> wanted;
+    for (size_t i = 0; i < points_.size(); ++i) {
+      if (plan_.probes[i].refused() || !map.contains(addresses_[i])) continue;
+      if (is_marked(i) && !points_[i].is_entry && map.is_entry(addresses_[i])) {
+        plan_.probes[i].refusal =
+            "it marks a target of indirect jumps, and what follows is entered from elsewhere too";
+        continue;
+      }
+      if (leads_[i]) {
+        reserve_stack_check(i, ladder, map);
+        continue;
+      }
+      mine.push_back(i);
+      wanted.push_back(addresses_[i]);
+    }
+    const x86::LadderPlan plan = ladder.plan(wanted);
+    const size_t first = plan_.sites.size();
+    for (const x86::Rewrite& rewrite : plan.rewrites) plan_.sites.push_back(site_of(rewrite, plan.rewrites));
+    for (size_t k = 0; k < mine.size(); ++k) {
+      PlannedProbe& probe = plan_.probes[mine[k]];
+      const x86::Verdict& verdict = plan.verdicts[k];
+      probe.refusal = verdict.refusal;
+      probe.site = first + verdict.rewrite;
+      probe.offset = verdict.offset;
+      probe.step = verdict.step;
+    }
+    find_stack_check_sites(first);
+  }
+
+  bool is_marked(size_t i) const { return addresses_[i] != module_.to_target(points_[i].addr); }
+
+  // The whole check runs before the program; see docs/design/patch_plan.md, "Go".
+  void reserve_stack_check(size_t i, x86::Ladder& ladder, const x86::CodeMap& map) {
+    const auto check = x86::go_stack_check(map.bytes_from(addresses_[i]));
+    const x86::Run run{addresses_[i], addresses_[i] + check->replaceable};
+    const bool whole = check->replaceable == check->length;
+    bool is_free = run.fits_jump();
+    for (TargetAddr a = run.start + 1; whole && a < run.end; a = a + 1) is_free &= !map.is_entry(a);
+    if (!is_free) {
+      plan_.probes[i].refusal = "its stack check leaves no room for a jump";
+      return;
+    }
+    ladder.reserve({.start = run.start,
+                    .length = check->replaceable,
+                    .step = whole ? x86::Step::kWindow : x86::Step::kSingle,
+                    .lead = check->length});
+  }
+
+  void find_stack_check_sites(size_t first) {
+    for (size_t i = 0; i < points_.size(); ++i) {
+      if (!leads_[i] || plan_.probes[i].refused()) continue;
+      const auto site =
+          std::lower_bound(plan_.sites.begin() + static_cast<ptrdiff_t>(first), plan_.sites.end(),
+                           addresses_[i], [](const Site& s, TargetAddr a) { return s.rewrite.start < a; });
+      if (site == plan_.sites.end() || site->rewrite.start != addresses_[i]) continue;
+      plan_.probes[i].site = static_cast<size_t>(site - plan_.sites.begin());
+      plan_.probes[i].step = site->rewrite.step;
+    }
+  }
+
+  std::vector<uint8_t> bytes_at(TargetAddr begin, TargetAddr end) const {
+    const auto bytes = module_.file().bytes({module_.to_file(begin), module_.to_file(end)});
+    return {bytes.begin(), bytes.end()};
+  }
+
+  Site site_of(const x86::Rewrite& rewrite, std::span<const x86::Rewrite> sorted) const {
+    Site site{.rewrite = rewrite,
+              .bytes = bytes_at(rewrite.start, rewrite.end()),
+              .springboard_bytes = {},
+              .lead = bytes_at(rewrite.start, rewrite.start + rewrite.lead)};
+    if (rewrite.springboard == TargetAddr()) return site;
+    auto next = std::upper_bound(sorted.begin(), sorted.end(), rewrite.springboard,
+                                 [](TargetAddr a, const x86::Rewrite& r) { return a < r.start; });
+    const bool in_other = next != sorted.begin() && rewrite.springboard < (next - 1)->end();
+    if (!in_other)
+      site.springboard_bytes = bytes_at(rewrite.springboard, rewrite.springboard + x86::kJumpLength);
+    return site;
+  }
+
+  // What pads have to save; function by function, so that each is decoded once.
+  void describe_all() {
+    if (options_.verdict_only) return;
+    std::vector<size_t> order;
+    for (size_t i = 0; i < points_.size(); ++i)
+      if (!plan_.probes[i].refused()) order.push_back(i);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t a, size_t b) { return points_[a].function.addr < points_[b].function.addr; });
+    std::vector<size_t> groups;
+    for (size_t k = 0; k < order.size(); ++k)
+      if (k == 0 || points_[order[k]].function.addr != points_[order[k - 1]].function.addr)
+        groups.push_back(k);
+    groups.push_back(order.size());
+    parallel_pieces(groups.size() - 1, kFunctionsPerPiece, [&](size_t begin, size_t end) {
+      for (size_t g = begin; g < end; ++g)
+        describe(std::span(order).subspan(groups[g], groups[g + 1] - groups[g]));
+    });
+  }
+
+  // Points of one function.
+  void describe(std::span<const size_t> mine) {
+    constexpr size_t kFew = 4;
+    const elf::Function& f = points_[mine.front()].function;
+    const auto bytes = module_.file().bytes(f.range());
+    const TargetAddr start = module_.to_target(f.addr);
+    std::vector<x86::Insn> insns;
+    std::vector<x86::Liveness> live;
+    if (mine.size() > kFew) {
+      insns = decode_all(bytes, start);
+      live = x86::live_at_each(insns, x86::LivenessRule::kInside);
+    }
+    for (const size_t i : mine) {
+      PlannedProbe& probe = plan_.probes[i];
+      const TargetAddr at = addresses_[i];
+      const bool is_called = points_[i].is_entry && !f.is_nameless;  // a nameless one may be a cold part
+      probe.skip_red_zone = !is_go_ && (!is_called || x86::has_self_branch(bytes, start, at));  // Go has none
+      const auto known = std::lower_bound(insns.begin(), insns.end(), at,
+                                          [](const x86::Insn& insn, TargetAddr a) { return insn.addr < a; });
+      x86::Liveness here;
+      if (leads_[i]) {
+        here.flags = 0;  // the check has just used them
+      } else if (is_called || live.empty()) {
+        here = x86::live_at(bytes, start, at,
+                            is_called ? x86::LivenessRule::kEntry : x86::LivenessRule::kInside);
+      } else if (known != insns.end() && known->addr == at) {
+        here = live[static_cast<size_t>(known - insns.begin())];
+      }
+      probe.flags_live = here.flags != 0;
+      probe.live_registers = here.registers;
+    }
+  }
+
+  const Module& module_;
+  std::span<const Point> points_;
+  const PlanOptions& options_;
+  bool is_go_;
+  FunctionRules rules_;
+  std::vector<TargetAddr> addresses_;  // what is probed for each point
+  std::vector<char> leads_;            // the point is a Go function that checks its stack
+  ModulePlan plan_;
+};
+
+}  // namespace
+
+ModulePlan plan_points(const Module& module, std::span<const Point> points, const PlanOptions& options,
+                       x86::TrampolineSpace& space) {
+  const progress::Step step(fmt::format("planning {} probes in {}", points.size(), module.basename()));
+  return PointPlanner(module, points, options).run(space);
+}
+
+x86::TrampolineSpace assumed_space(const Module& module) {
+  constexpr TargetAddr kLowest(0x10000), kHighest(0x7ffffffff000);
+  constexpr uint64_t kHeap = 256 << 20;
+  const AddrRange extent = module.extent();
+  const auto page = [](TargetAddr a) { return TargetAddr(a.value & ~uint64_t{0xfff}); };
+  std::vector<AddrRange> free;
+  if (page(extent.begin) > kLowest) free.push_back({kLowest, page(extent.begin)});
+  free.push_back({page(extent.end + 0xfff) + (module.is_executable() ? kHeap : 0), kHighest});
+  return x86::TrampolineSpace(std::move(free), kMaxTrampolinePages);
+}
+
+}  // namespace blip::probe
