@@ -16,7 +16,7 @@
 namespace blip::abi {
 
 inline constexpr uint64_t kMagic = 0x3130617461646c62;  // "bldata01", little endian
-inline constexpr uint32_t kVersion = 3;
+inline constexpr uint32_t kVersion = 4;
 inline constexpr uint64_t kPageSize = 4096;
 inline constexpr uint64_t kCacheLine = 64;
 inline constexpr char kDataMemfdName[] = "blip-data";
@@ -132,14 +132,22 @@ inline constexpr uint32_t kCounterKinds = 3;
 
 inline constexpr uint32_t kJumpSize = 5;
 
-// What a later blip needs to restore the text: `original` is what stood where the jump is.
+// The most bytes of text that one entry changes.
+inline constexpr uint32_t kMaxEdit = 8;
+
+// What a later blip needs to restore the text: one run of bytes that was changed.
 struct SiteEntry {
   uint64_t addr;
-  uint64_t pad_addr;
-  uint8_t original[kJumpSize];
+  uint64_t pad_addr;  // that the jump leads to, maybe through a trampoline
+  uint16_t order;     // written after all of a lower order, to be restored before them
+  uint8_t size;       // of the change; 0: the entry is free
+  uint8_t length;     // of the jump, whose bytes from `size` on are those of others
+  uint8_t window;     // bytes from addr on that run in the pad; 0: a springboard
   uint8_t pad0[3];
+  uint8_t original[kMaxEdit];
+  uint8_t changed[kMaxEdit];  // all of the jump
 };
-static_assert(sizeof(SiteEntry) == 24);
+static_assert(sizeof(SiteEntry) == 40);
 
 // ---- switches
 // -------------------------------------------------------------------------------------------------
@@ -152,12 +160,8 @@ inline constexpr uint8_t kSwitchOn = 1;
 // ---- header
 // ---------------------------------------------------------------------------------------------------
 
-inline constexpr uint32_t kMaxPadAreas = 64;
-
-struct PadArea {
-  uint64_t addr;
-  uint64_t size;
-};
+// Memfds with pads: one, and one more whenever probes are added.
+inline constexpr uint32_t kMaxPadFiles = 64;
 
 struct DataHeader {
   uint64_t magic;
@@ -178,13 +182,13 @@ struct DataHeader {
   uint64_t ring_data_offset;
   uint64_t sites_offset;
   uint64_t switches_offset;
-  uint32_t site_count;
+  uint32_t site_count;  // entries, free ones among them
   uint32_t probe_count;
-  uint32_t pad_area_count;
+  uint32_t pad_file_count;
   uint32_t unused;
   uint64_t stub_addr;  // bytes of text lent for remote system calls; 0: none
   uint64_t stub_size;
-  PadArea pad_areas[kMaxPadAreas];
+  uint64_t pad_files[kMaxPadFiles];  // inode numbers: whatever maps them is blip's
 };
 static_assert(sizeof(DataHeader) <= kPageSize);
 inline constexpr uint64_t kRingControlsOffset = kPageSize;
@@ -198,7 +202,7 @@ struct Geometry {
   uint32_t class_count = 0;  // including the padding class 0
   uint32_t subbuf_count = 0;
   uint32_t subbuf_size = 0;  // power of two; 0: no rings (counting only)
-  uint32_t site_count = 0;
+  uint32_t site_count = 0;   // room for entries
   uint32_t probe_count = 0;  // each has a switch
   uint32_t slot_size = 0;    // power of two; 0: no shared ring
   uint32_t slot_count = 0;   // power of two

@@ -68,12 +68,12 @@ Instrumentation::Instrumentation(const proc::Process& process, proc::Memory& mem
 Result<std::unique_ptr<Instrumentation>> Instrumentation::arm(const proc::Process& process,
                                                               proc::Memory& memory,
                                                               std::span<const Module> modules,
-                                                              std::vector<Probe> probes,
+                                                              ModuleSites sites, std::vector<Probe> probes,
                                                               const ArmOptions& options) {
   std::unique_ptr<Instrumentation> self(
       new Instrumentation(process, memory, modules, std::move(probes), options));
   TRY(self->geometry_.ring_count, proc::possible_cpus());
-  auto status = proc::on_tracer_thread([&] { return self->run(); });
+  auto status = proc::on_tracer_thread([&] { return self->run(std::move(sites)); });
   if (!status) return status.error();  // the destructor takes back what was done
   return self;
 }
@@ -128,11 +128,11 @@ void Instrumentation::switch_probe(size_t index, bool on) {
 
 Result<RemovalReport> Instrumentation::disarm() {
   armed_ = false;
-  return remove_instrumentation(process_, memory_, footprint(), patches_);
+  return remove_instrumentation(process_, memory_, footprint(), table_);
 }
 
 Result<RemovalReport> Instrumentation::disarm_child(const proc::Process& child, proc::Memory& memory) const {
-  return remove_instrumentation(child, memory, footprint(), patches_);
+  return remove_instrumentation(child, memory, footprint(), table_);
 }
 
 void Instrumentation::note_pause(std::chrono::nanoseconds paused) {
@@ -141,7 +141,11 @@ void Instrumentation::note_pause(std::chrono::nanoseconds paused) {
 
 Footprint Instrumentation::footprint() const {
   Footprint f{.control = region_.control, .data_size = region_.data.size()};
-  for (const AreaMapping& area : region_.areas) f.areas.push_back(area.range);
+  for (const PadFile& file : region_.pad_files) {
+    for (const AreaMapping& area : file.areas) f.areas.push_back(area.range);
+    for (const TrampolineRun& run : file.trampolines.runs) f.areas.push_back(run.pages);
+  }
+  f.areas = merge_ranges(std::move(f.areas));
   return f;
 }
 
@@ -154,19 +158,21 @@ Status Instrumentation::choose_clock() {
   return {};
 }
 
-Status Instrumentation::run() {
+Status Instrumentation::run(ModuleSites sites) {
   TRY_OK(choose_clock());
-  find_clone_sites();
-  geometry_.site_count = static_cast<uint32_t>(probes_.size() + clone_sites_.size());
+  clone_sites_ = find_clone_sites();
   geometry_.probe_count = static_cast<uint32_t>(probes_.size());
   for (size_t i = 0; i < probes_.size(); ++i) probes_[i].program.switch_index = static_cast<uint32_t>(i);
-  neighbourhoods_ = group_sites(modules_, probes_, clone_sites_);
-  if (neighbourhoods_.size() > abi::kMaxPadAreas)
-    return Error(ErrorKind::kUnsupported, "the probed libraries are spread over too many places");
+  batches_.emplace_back(modules_, std::move(sites), probes_, 0, clone_sites_);
+  geometry_.site_count = static_cast<uint32_t>(batches_.back().max_edits());
   TRY_OK(map_memory());
   TRY_OK(region_.allocate(geometry_));
   TRY_OK(build());
   TRY_OK(populate());
+  return patch_patiently();
+}
+
+Status Instrumentation::patch_patiently() {
   for (int i = 1;; ++i) {
     TRY(const bool done, patch(i == kPatchTries));
     if (done) return {};
@@ -174,7 +180,8 @@ Status Instrumentation::run() {
   }
 }
 
-void Instrumentation::find_clone_sites() {
+std::vector<x86::CloneSite> Instrumentation::find_clone_sites() {
+  std::vector<x86::CloneSite> found;
   for (const Module& module : modules_) {
     if (module.file().is_go()) unhooked_clone_ = true;  // its vfork is not of the known form
     for (const elf::Segment& s : module.file().segments()) {
@@ -182,13 +189,14 @@ void Instrumentation::find_clone_sites() {
       const auto sites = x86::find_clone_sites(module.file().bytes(s.range), module.to_target(s.range.begin));
       for (const x86::CloneSite& site : sites) {
         if (site.flags_dead_after && !crosses_page(site.addr, abi::kJumpSize)) {
-          clone_sites_.push_back(site);
+          found.push_back(site);
         } else {
           unhooked_clone_ = true;
         }
       }
     }
   }
+  return found;
 }
 
 Status Instrumentation::map_memory() {
@@ -203,42 +211,40 @@ Status Instrumentation::map_memory() {
           fmt::format("process {} runs under a seccomp filter: blip needs root to trace it", process_.pid()));
     facts_ = find_thread_facts(attachment, memory_, process_.ns_pid(), tid_hint);
     if (unhooked_clone_) facts_.rseq.reset();
-    TRY(region_, TargetRegion::map(caller, process_, geometry_, neighbourhoods_));
+    TRY(region_, TargetRegion::map(caller, process_, geometry_, batches_.back().neighbourhoods(),
+                                   batches_.back().trampolines()));
     armed_ = true;
     sharers_ = MemorySharers(process_.pid(), region_.data_fd);
     return {};
   });
 }
 
+jit::Environment Instrumentation::environment() const {
+  return {.geometry = geometry_,
+          .control = region_.control,
+          .rseq = facts_.rseq,
+          .tid_offset = facts_.tid_offset,
+          .asks_tid = asks_tid(),
+          .no_syscalls = process_.seccomp_mode() != 0,
+          .follow_fork = follow_fork_,
+          .monotonic = clock_};
+}
+
 Status Instrumentation::build() {
   fill_header();
-  const jit::Environment env{.geometry = geometry_,
-                             .control = region_.control,
-                             .rseq = facts_.rseq,
-                             .tid_offset = facts_.tid_offset,
-                             .asks_tid = asks_tid(),
-                             .no_syscalls = process_.seccomp_mode() != 0,
-                             .follow_fork = follow_fork_,
-                             .monotonic = clock_};
-  patches_.clear();
-  for (size_t i = 0; i < neighbourhoods_.size(); ++i) {
-    const AreaMapping& area = region_.areas[i];
-    TRY(BuiltArea built,
-        build_area(area.range.begin, neighbourhoods_[i], probes_, clone_sites_, env, facts_.shadow_stack));
-    std::memcpy(region_.pads.data() + area.offset, built.code.data(), built.code.size());
-    patches_.insert(patches_.end(), std::make_move_iterator(built.patches.begin()),
-                    std::make_move_iterator(built.patches.end()));
-    for (auto& refusal : built.refused) report_.refused.push_back(std::move(refusal));
-  }
-  std::sort(patches_.begin(), patches_.end(), [](const Patch& a, const Patch& b) { return a.addr < b.addr; });
-  auto* sites = reinterpret_cast<abi::SiteEntry*>(region() + geometry_.sites_offset());
-  for (size_t i = 0; i < patches_.size(); ++i) {
-    sites[i].addr = patches_[i].addr.value;
-    sites[i].pad_addr = patches_[i].pad.value;
-    std::copy(patches_[i].original.begin(), patches_[i].original.end(), sites[i].original);
-  }
-  reinterpret_cast<abi::DataHeader*>(region())->site_count = static_cast<uint32_t>(patches_.size());
+  const Batch& batch = batches_.back();
+  TRY(MadePatches made,
+      batch.build(region_.pad_files.back(), modules_, probes_, environment(), facts_.shadow_stack));
+  for (const auto& [job, reason] : made.refused) refuse(batch.jobs()[job], reason);
+  site_table_ = SiteTable(
+      {reinterpret_cast<abi::SiteEntry*>(region() + geometry_.sites_offset()), geometry_.site_count});
+  for (const Edit& edit : made.table.edits.edits()) site_table_.put(edit);
+  table_ = std::move(made.table);
   return {};
+}
+
+void Instrumentation::refuse(const PadJob& job, const std::string& reason) {
+  for (uint32_t probe : job.probes) report_.refused.emplace_back(probe, reason);
 }
 
 void Instrumentation::fill_header() {
@@ -248,9 +254,8 @@ void Instrumentation::fill_header() {
   header->owner_pid_namespace = own_pid_namespace();
   auto stat = proc::read_stat(::getpid(), ::getpid());
   header->owner_start_time = stat ? stat->start_time : 0;
-  header->pad_area_count = static_cast<uint32_t>(region_.areas.size());
-  for (size_t i = 0; i < region_.areas.size(); ++i)
-    header->pad_areas[i] = {region_.areas[i].range.begin.value, region_.areas[i].range.size()};
+  header->pad_file_count = static_cast<uint32_t>(region_.pad_files.size());
+  for (size_t i = 0; i < region_.pad_files.size(); ++i) header->pad_files[i] = region_.pad_files[i].inode;
 }
 
 // A system call for an id that nobody wants might displease a filter that comes later.
@@ -290,9 +295,10 @@ Status Instrumentation::populate() {
 }
 
 Result<bool> Instrumentation::patch(bool last_try) {
+  PatchIndex index(table_, PatchIndex::Only::kFresh);
   TRY(proc::Attachment attachment, proc::Attachment::stop_all(process_));
   memory_.set_fallback_tid(attachment.threads().front().tid);
-  auto done = patch_stopped(attachment, last_try);
+  auto done = patch_stopped(attachment, std::move(index), last_try);
   memory_.set_fallback_tid(0);
   attachment.release();
   note_pause(attachment.longest_stop());
@@ -312,17 +318,18 @@ Result<bool> Instrumentation::clone_sites_intact() const {
 }
 
 // No site is patched and no thread moved yet: pads may still be rebuilt for what is true of all threads.
-Status Instrumentation::check_facts(proc::Attachment& attachment) {
+Result<bool> Instrumentation::check_facts(proc::Attachment& attachment) {
   const auto hold = [&] {
     return facts_hold(attachment, memory_, process_.ns_pid(), facts_, geometry_.ring_count);
   };
   TRY(const bool intact, clone_sites_intact());
-  if (hold() && (intact || !facts_.rseq)) return {};
+  if (hold() && (intact || !facts_.rseq)) return false;
   facts_ = find_thread_facts(attachment, memory_, process_.ns_pid(), facts_.tid_offset);
   if (unhooked_clone_ || !intact || !hold()) facts_.rseq.reset();
   report_.notes.push_back("threads differ, or clone is watched by another tool: using the shared ring");
   report_.refused.clear();
-  return build();
+  TRY_OK(build());
+  return true;
 }
 
 Status Instrumentation::refuse_other_blip(const std::vector<proc::Map>& maps) const {
@@ -334,10 +341,13 @@ Status Instrumentation::refuse_other_blip(const std::vector<proc::Map>& maps) co
   return {};
 }
 
-Result<bool> Instrumentation::patch_stopped(proc::Attachment& attachment, bool last_try) {
+Result<bool> Instrumentation::patch_stopped(proc::Attachment& attachment, PatchIndex index, bool last_try) {
   if (memory_.mm_gone())
     return Error(ErrorKind::kGone, fmt::format("process {} called exec", process_.pid()));
-  if (!touched_) TRY_OK(check_facts(attachment));
+  if (!touched_) {
+    TRY(const bool rebuilt, check_facts(attachment));
+    if (rebuilt) index = PatchIndex(table_, PatchIndex::Only::kFresh);
+  }
   TRY(const std::vector<proc::Map> maps, proc::read_maps(process_.pid()));
   TRY_OK(refuse_other_blip(maps));
   if (facts_.rseq && thread_before_clone(attachment)) {
@@ -345,23 +355,19 @@ Result<bool> Instrumentation::patch_stopped(proc::Attachment& attachment, bool l
     return Error(ErrorKind::kBusy,
                  fmt::format("process {} makes children all the time: try again", process_.pid()));
   }
-  const PatchIndex index(patches_);
-  touched_ = true;  // threads may be moved
+  const bool touched_before = std::exchange(touched_, true);  // threads may be moved
   TRY(const std::vector<const Patch*> blocked, move_into_pads(attachment, memory_, maps, index, last_try));
   if (!blocked.empty()) {
     if (!last_try) {
-      touched_ = false;
+      touched_ = touched_before;
       return false;
     }
-    drop(blocked);
+    TRY_OK(drop(blocked));
   }
   TRY_OK(write_gate(abi::kGateOpen));
-  TRY(const std::vector<size_t> foreign, write_text(memory_, patches_, Direction::kInstall));
-  for (auto i = foreign.rbegin(); i != foreign.rend(); ++i) {
-    if (patches_[*i].probe != Patch::kNoProbe)
-      report_.refused.emplace_back(patches_[*i].probe, "the code in memory differs from the file");
-    patches_.erase(patches_.begin() + static_cast<ptrdiff_t>(*i));
-  }
+  TRY(const TextReport text, install_text(memory_, table_.edits, table_.fresh()));
+  TRY_OK(drop(text));
+  for (Patch& patch : table_.patches) patch.fresh = false;
   return true;
 }
 
@@ -373,14 +379,44 @@ bool Instrumentation::thread_before_clone(proc::Attachment& attachment) const {
   return false;
 }
 
-void Instrumentation::drop(const std::vector<const Patch*>& blocked) {
-  std::set<TargetAddr> sites;
-  for (const Patch* patch : blocked) {
-    if (!sites.insert(patch->addr).second || patch->probe == Patch::kNoProbe) continue;
-    report_.refused.emplace_back(patch->probe,
-                                 "a thread or a signal handler is inside the bytes to be replaced");
+Status Instrumentation::drop(const std::vector<const Patch*>& blocked) {
+  std::set<const Patch*> patches(blocked.begin(), blocked.end());
+  std::vector<size_t> edits;
+  for (size_t i = 0; i < table_.edits.size(); ++i)
+    if (patches.contains(&table_.patches[table_.edits.edits()[i].patch])) edits.push_back(i);
+  return deactivate(table_.edits.with_dependents(edits), [&](size_t edit) {
+    return patches.contains(&table_.patches[table_.edits.edits()[edit].patch])
+               ? "a thread or a signal handler is inside the bytes to be replaced"
+               : kNeedsRefused;
+  });
+}
+
+Status Instrumentation::drop(const TextReport& text) {
+  EditMask edits(table_.edits.size());
+  for (size_t i : text.left) edits[i] = true;
+  for (size_t i : text.foreign) edits[i] = true;
+  return deactivate(edits, [&](size_t edit) {
+    return std::binary_search(text.foreign.begin(), text.foreign.end(), edit)
+               ? "the code in memory differs from the file"
+               : kNeedsRefused;
+  });
+}
+
+Status Instrumentation::deactivate(const EditMask& edits,
+                                   const std::function<std::string(size_t edit)>& reason) {
+  for (size_t i = 0; i < edits.size(); ++i) {
+    Patch& patch = table_.patches[table_.edits.edits()[i].patch];
+    if (!edits[i] || !patch.active || !patch.fresh) continue;
+    patch.active = false;
+    if (patch.job) refuse(*patch.job, reason(i));
+    const bool guards_clone = std::any_of(clone_sites_.begin(), clone_sites_.end(), [&](const auto& site) {
+      return patch.job && covers(patch.job->site->rewrite, site);
+    });
+    if (guards_clone && facts_.rseq)
+      return Error(ErrorKind::kBusy,
+                   fmt::format("process {} is busy making children: try again", process_.pid()));
   }
-  std::erase_if(patches_, [&](const Patch& p) { return sites.contains(p.addr); });
+  return {};
 }
 
 }  // namespace blip::probe

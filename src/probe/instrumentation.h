@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <span>
@@ -11,12 +12,16 @@
 
 #include "abi/layout.h"
 #include "base/result.h"
+#include "probe/batch.h"
 #include "probe/module.h"
 #include "probe/pads.h"
 #include "probe/region.h"
 #include "probe/removal.h"
 #include "probe/sharers.h"
+#include "probe/site_table.h"
+#include "probe/text.h"
 #include "probe/thread_facts.h"
+#include "probe/threads.h"
 #include "proc/attachment.h"
 #include "proc/memory.h"
 #include "proc/process.h"
@@ -40,9 +45,10 @@ struct ArmOptions {
 class Instrumentation {
  public:
   // Maps memory (one short stop of one thread), builds pads while the target runs, patches all sites in one
-  // stop of all threads. On an error nothing is left in the target.
+  // stop of all threads. On an error nothing is left in the target. A probe's planned.site is an index into
+  // the sites of its module.
   static Result<std::unique_ptr<Instrumentation>> arm(const proc::Process& process, proc::Memory& memory,
-                                                      std::span<const Module> modules,
+                                                      std::span<const Module> modules, ModuleSites sites,
                                                       std::vector<Probe> probes, const ArmOptions& options);
   ~Instrumentation();
 
@@ -65,22 +71,28 @@ class Instrumentation {
   Instrumentation(const proc::Process& process, proc::Memory& memory, std::span<const Module> modules,
                   std::vector<Probe> probes, const ArmOptions& options);
 
-  Status run();
+  Status run(ModuleSites sites);
   Status choose_clock();
-  void find_clone_sites();
+  std::vector<x86::CloneSite> find_clone_sites();
   Status map_memory();
   Status build();
   void fill_header();
+  jit::Environment environment() const;
   bool thread_before_clone(proc::Attachment& attachment) const;
   bool asks_tid() const;
   Status write_gate(uint32_t gate);
   Status populate();
+  Status patch_patiently();
   Result<bool> patch(bool last_try);
-  Result<bool> patch_stopped(proc::Attachment& attachment, bool last_try);
+  Result<bool> patch_stopped(proc::Attachment& attachment, PatchIndex index, bool last_try);
   Result<bool> clone_sites_intact() const;
-  Status check_facts(proc::Attachment& attachment);
+  // True: the pads have been rebuilt.
+  Result<bool> check_facts(proc::Attachment& attachment);
   Status refuse_other_blip(const std::vector<proc::Map>& maps) const;
-  void drop(const std::vector<const Patch*>& blocked);
+  Status drop(const std::vector<const Patch*>& blocked);
+  Status drop(const TextReport& text);
+  Status deactivate(const EditMask& edits, const std::function<std::string(size_t edit)>& reason);
+  void refuse(const PadJob& job, const std::string& reason);
   void note_pause(std::chrono::nanoseconds paused);
   Footprint footprint() const;
   Status in_one_thread(const std::function<Status(proc::Attachment&, proc::RemoteCaller&)>& work);
@@ -92,11 +104,12 @@ class Instrumentation {
   std::vector<Probe> probes_;
   abi::Geometry geometry_;
   std::vector<x86::CloneSite> clone_sites_;
-  std::vector<Neighbourhood> neighbourhoods_;
+  std::deque<Batch> batches_;
   ThreadFacts facts_;
   TargetRegion region_;
   MemorySharers sharers_;
-  std::vector<Patch> patches_;  // sorted by address
+  SiteTable site_table_;
+  PatchTable table_;
   ArmReport report_;
   bool follow_fork_;
   bool monotonic_clock_;

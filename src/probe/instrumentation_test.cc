@@ -119,11 +119,15 @@ struct Traced {
     if (!targets) return targets.error();
     std::vector<Probe> probes;
     uint16_t id = abi::kFirstClass;
+    ModuleSites sites(modules.size());
     for (const FunctionTarget& t : *targets) {
-      auto site = plan_entries(modules[t.module], std::vector{t.function}).front();
-      probes.push_back({t.module, std::move(site), {.kind = jit::Program::Kind::kCount, .class_id = id++}});
+      ModulePlan plan = one_site_each(plan_entries(modules[t.module], std::vector{t.function}));
+      plan.probes.front().site += sites[t.module].size();
+      std::move(plan.sites.begin(), plan.sites.end(), std::back_inserter(sites[t.module]));
+      probes.push_back(
+          {t.module, plan.probes.front(), {.kind = jit::Program::Kind::kCount, .class_id = id++}});
     }
-    return Instrumentation::arm(process, memory, modules, std::move(probes),
+    return Instrumentation::arm(process, memory, modules, std::move(sites), std::move(probes),
                                 {.geometry = {.class_count = id}, .modules_complete = true});
   }
 

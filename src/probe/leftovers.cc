@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "abi/layout.h"
 #include "probe/region.h"
@@ -19,7 +20,7 @@ namespace blip::probe {
 
 namespace {
 
-constexpr uint32_t kMaxSites = 1 << 20;
+constexpr uint32_t kMaxSites = 1 << 22;
 
 bool is_memfd(const proc::Map& map, const char* name) { return map.path == fmt::format("/memfd:{}", name); }
 
@@ -46,7 +47,7 @@ Result<Found> read_header(const proc::Process& process, const proc::Memory& memo
   const abi::DataHeader& h = found.untrusted_header;
   if (found.never_armed()) return found;
   const bool usable = h.magic == abi::kMagic && h.version == abi::kVersion && h.site_count <= kMaxSites &&
-                      h.pad_area_count <= abi::kMaxPadAreas &&
+                      h.pad_file_count <= abi::kMaxPadFiles &&
                       h.sites_offset + uint64_t{h.site_count} * sizeof(abi::SiteEntry) <= map.range.size();
   if (!usable) return unusable(process);
   return found;
@@ -64,23 +65,51 @@ Status check_owner(const abi::DataHeader& header) {
   return Error(ErrorKind::kBusy, fmt::format("already traced by blip (pid {}): end that one first", owner));
 }
 
-// Only sites that really jump to where the header says are restored, so the table is checked by the text
-// itself.
-Result<std::vector<Patch>> read_patches(const proc::Memory& memory, const Found& found) {
+bool plausible(const abi::SiteEntry& e) {
+  return e.size != 0 && e.size <= e.length && e.length <= abi::kMaxEdit &&
+         e.addr / abi::kPageSize == (e.addr + e.size - 1) / abi::kPageSize;
+}
+
+// Where the entry's jump leads; nothing if it is not one to a place of its own.
+TargetAddr jump_target(const abi::SiteEntry& e) {
+  int32_t distance;
+  if (e.length < sizeof distance + 1) return {};
+  std::memcpy(&distance, e.changed + e.length - sizeof distance, sizeof distance);
+  return TargetAddr(e.addr + e.length + static_cast<uint64_t>(int64_t{distance}));
+}
+
+// One patch for each edit. Only places that really hold what the table says are restored, so the table is
+// checked by the text itself.
+Result<PatchTable> read_patches(const proc::Memory& memory, const Found& found) {
   const abi::DataHeader& header = found.untrusted_header;
-  std::vector<Patch> patches;
   std::vector<abi::SiteEntry> entries(header.site_count);
   std::span<uint8_t> bytes(reinterpret_cast<uint8_t*>(entries.data()),
                            entries.size() * sizeof(abi::SiteEntry));
   TRY_OK(memory.read(found.map->range.begin + header.sites_offset, bytes));
+  std::erase_if(entries, [](const abi::SiteEntry& e) { return !plausible(e); });
+  std::sort(entries.begin(), entries.end(),
+            [](const abi::SiteEntry& a, const abi::SiteEntry& b) { return a.addr < b.addr; });
+  PatchTable table;
+  std::vector<Edit> edits;
   for (const abi::SiteEntry& entry : entries) {
-    Patch patch{.addr = TargetAddr(entry.addr), .pad = TargetAddr(entry.pad_addr)};
-    patch.jump = jump_to(patch.addr, patch.pad);
-    std::copy_n(entry.original, abi::kJumpSize, patch.original.begin());
-    patches.push_back(std::move(patch));
+    Edit edit{.addr = TargetAddr(entry.addr),
+              .pad = TargetAddr(entry.pad_addr),
+              .patch = static_cast<uint32_t>(table.patches.size()),
+              .order = entry.order,
+              .size = entry.size,
+              .length = entry.length,
+              .window = entry.window};
+    std::copy_n(entry.original, abi::kMaxEdit, edit.original.begin());
+    std::copy_n(entry.changed, abi::kMaxEdit, edit.changed.begin());
+    Patch patch{.addr = edit.addr, .window = edit.window};
+    if (edit.is_short_jump()) patch.springboard = edit.short_target();
+    if (edit.window != 0) patch.pad = edit.pad;
+    if (const TargetAddr to = jump_target(entry); edit.window != 0 && to != edit.pad) patch.entry = to;
+    edits.push_back(edit);
+    table.patches.push_back(std::move(patch));
   }
-  std::sort(patches.begin(), patches.end(), [](const Patch& a, const Patch& b) { return a.addr < b.addr; });
-  return patches;
+  table.edits = EditSet(std::move(edits));
+  return table;
 }
 
 bool is_gate(const proc::Map& map, TargetAddr control) {
@@ -90,27 +119,29 @@ bool is_gate(const proc::Map& map, TargetAddr control) {
 
 // What one dead blip left: its data region and the pads its header names.
 Status clean_region(const proc::Process& process, proc::Memory& memory, const std::vector<proc::Map>& maps,
-                    const Found& found, std::vector<AddrRange>& pads, size_t& sites) {
+                    const Found& found, std::vector<const proc::Map*>& pads, size_t& sites) {
   Footprint footprint{.control = found.map->range.begin, .data_size = found.map->range.size()};
   footprint.has_gate = std::any_of(maps.begin(), maps.end(),
                                    [&](const proc::Map& m) { return is_gate(m, footprint.control); });
-  std::vector<Patch> patches;
+  PatchTable table;
   const abi::DataHeader& header = found.untrusted_header;
   if (!found.never_armed()) {
     TRY_OK(check_owner(header).with_context(fmt::format("process {}", process.pid())));
-    TRY(patches, read_patches(memory, found));
-    for (uint32_t i = 0; i < header.pad_area_count; ++i) {
-      const AddrRange area{TargetAddr(header.pad_areas[i].addr),
-                           TargetAddr(header.pad_areas[i].addr + header.pad_areas[i].size)};
-      if (std::erase(pads, area) != 0) footprint.areas.push_back(area);  // only what is really blip's mapping
-    }
+    TRY(table, read_patches(memory, found));
+    const auto files = std::span(header.pad_files).first(header.pad_file_count);
+    std::erase_if(pads, [&](const proc::Map* map) {
+      const bool mine = std::find(files.begin(), files.end(), map->inode) != files.end();
+      if (mine) footprint.areas.push_back(map->range);
+      return mine;
+    });
   }
-  TRY(const RemovalReport report, remove_instrumentation(process, memory, footprint, patches));
+  TRY(const RemovalReport report, remove_instrumentation(process, memory, footprint, table));
   if (report.kept)
     return Error(ErrorKind::kBusy,
                  fmt::format("process {} still holds the memory of a blip that was killed: {}", process.pid(),
                              report.kept_reason));
-  sites += patches.size();
+  sites += static_cast<size_t>(std::count_if(table.patches.begin(), table.patches.end(),
+                                             [](const Patch& p) { return p.window != 0; }));
   return {};
 }
 
@@ -151,10 +182,10 @@ Status discard_unarmed(proc::RemoteCaller& caller, const proc::Process& process)
 
 Result<std::optional<std::string>> clean_leftovers(const proc::Process& process, proc::Memory& memory) {
   TRY(const std::vector<proc::Map> maps, proc::read_maps(process.pid()));
-  std::vector<AddrRange> pads;
+  std::vector<const proc::Map*> pads;
   std::vector<Found> regions;
   for (const proc::Map& map : maps) {
-    if (is_memfd(map, abi::kPadsMemfdName)) pads.push_back(map.range);
+    if (is_memfd(map, abi::kPadsMemfdName)) pads.push_back(&map);
     if (!is_memfd(map, abi::kDataMemfdName)) continue;
     TRY(Found found, read_header(process, memory, map));
     regions.push_back(found);
@@ -165,7 +196,9 @@ Result<std::optional<std::string>> clean_leftovers(const proc::Process& process,
   for (const Found& found : regions) TRY_OK(clean_region(process, memory, maps, found, pads, sites));
   // Pads without a description were mapped, but never led to.
   if (!pads.empty()) {
-    auto report = remove_instrumentation(process, memory, {.areas = pads}, {});
+    Footprint footprint;
+    for (const proc::Map* map : pads) footprint.areas.push_back(map->range);
+    auto report = remove_instrumentation(process, memory, footprint, {});
     if (!report) return report.error();
   }
   if (fds) TRY_OK(proc::on_tracer_thread([&] { return close_fds(process, memory); }));

@@ -218,4 +218,27 @@ std::vector<SitePlan> plan_entries(const Module& module, std::span<const elf::Fu
   return Planner(module, **symbols, options).run(functions);
 }
 
+ModulePlan one_site_each(std::vector<SitePlan> plans) {
+  ModulePlan result;
+  for (SitePlan& plan : plans) {
+    const x86::Window& window = plan.window;
+    PlannedProbe& probe = result.probes.emplace_back();
+    probe.refusal = std::move(plan.refusal);
+    if (probe.refused()) continue;
+    probe.site = result.sites.size();
+    probe.step = window.step;
+    probe.flags_live = window.flags_live;
+    probe.skip_red_zone = window.self_branch;
+    result.sites.push_back({.rewrite = {.start = window.start,
+                                        .length = window.length,
+                                        .padding = window.padding,
+                                        .step = window.step,
+                                        .lead = window.lead},
+                            .bytes = std::move(plan.bytes),
+                            .springboard_bytes = {},
+                            .lead = std::move(plan.lead)});
+  }
+  return result;
+}
+
 }  // namespace blip::probe

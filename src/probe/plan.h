@@ -8,6 +8,7 @@
 
 #include "base/addr.h"
 #include "probe/module.h"
+#include "probe/site.h"
 #include "x86/window.h"
 
 namespace blip::probe {
@@ -33,5 +34,8 @@ struct PlanOptions {
 // pads, pointers in data, symbols, frame starts. See docs/design/patch_plan.md.
 std::vector<SitePlan> plan_entries(const Module& module, std::span<const elf::Function> functions,
                                    const PlanOptions& options = {});
+
+// The same as one site for each probe.
+ModulePlan one_site_each(std::vector<SitePlan> plans);
 
 }  // namespace blip::probe

@@ -48,18 +48,39 @@ class RegionMapper {
   RegionMapper(proc::RemoteCaller& caller, const proc::Process& process)
       : caller_(caller), process_(process) {}
 
-  Result<TargetRegion> run(const abi::Geometry& geometry, std::span<const Neighbourhood> neighbourhoods) {
-    auto status = map_all(geometry, neighbourhoods);
+  Result<TargetRegion> map_region(const abi::Geometry& geometry,
+                                  std::span<const Neighbourhood> neighbourhoods,
+                                  const TrampolineLayout& trampolines) {
+    auto status = map_all(geometry, neighbourhoods, trampolines);
     if (status) return std::move(region_);
     undo();
     return status.error();
   }
 
+  Result<PadFile> map_pad_file(std::span<const Neighbourhood> neighbourhoods,
+                               const TrampolineLayout& trampolines) {
+    auto status = prepare_maps(trampolines);
+    if (status) status = map_pads(neighbourhoods, trampolines);
+    if (status) return std::move(region_.pad_files.back());
+    undo();
+    return status.error();
+  }
+
  private:
-  Status map_all(const abi::Geometry& geometry, std::span<const Neighbourhood> neighbourhoods) {
-    TRY(maps_, proc::read_maps(process_.pid()));
+  Status map_all(const abi::Geometry& geometry, std::span<const Neighbourhood> neighbourhoods,
+                 const TrampolineLayout& trampolines) {
+    TRY_OK(prepare_maps(trampolines));
     TRY_OK(map_data(geometry.region_size()));
-    return map_pads(neighbourhoods);
+    return map_pads(neighbourhoods, trampolines);
+  }
+
+  // What is mapped, and what trampolines will need: nothing else may be placed there.
+  Status prepare_maps(const TrampolineLayout& trampolines) {
+    TRY(maps_, proc::read_maps(process_.pid()));
+    reserved_.clear();
+    for (const TrampolineRun& run : trampolines.runs) reserved_.push_back(run.pages);
+    reserve_all();
+    return {};
   }
 
   Status map_data(uint64_t size) {
@@ -76,23 +97,49 @@ class RegionMapper {
     return {};
   }
 
-  Status map_pads(std::span<const Neighbourhood> neighbourhoods) {
-    uint64_t size = 0;
+  Status map_pads(std::span<const Neighbourhood> neighbourhoods, const TrampolineLayout& trampolines) {
+    uint64_t size = trampolines.frames * abi::kPageSize;
     for (const Neighbourhood& n : neighbourhoods) size += n.size;
+    region_.pad_files.emplace_back();
     if (size == 0) return {};
-    TRY(SharedFile file, make_file(abi::kPadsMemfdName, size, kPadsSeals, region_.pads));
-    Status status;
-    uint64_t offset = 0;
+    PadFile& pads = region_.pad_files.back();
+    TRY(SharedFile file, make_file(abi::kPadsMemfdName, size, kPadsSeals, pads.bytes));
+    auto status = map_areas(file, neighbourhoods, pads);
+    if (status) status = map_trampolines(file, trampolines, pads);
+    return close_remote(file, std::move(status));
+  }
+
+  Status map_areas(const SharedFile& file, std::span<const Neighbourhood> neighbourhoods, PadFile& pads) {
+    struct stat st;
+    if (::fstat(file.fd.get(), &st) != 0) return Error::from_errno(errno, "fstat of shared memory");
+    pads.inode = st.st_ino;
     for (const Neighbourhood& n : neighbourhoods) {
-      status = place(n.size, n.reach, [&](TargetAddr at) -> Status {
+      const uint64_t offset = pads.trampolines_offset;
+      auto placed = place(n.size, n.reach, [&](TargetAddr at) -> Status {
         TRY_OK(map_at(at, n.size, PROT_READ | PROT_EXEC, MAP_SHARED, file.remote_fd, offset));
-        region_.areas.push_back({{at, at + n.size}, offset});
+        pads.areas.push_back({{at, at + n.size}, offset});
         return {};
       });
-      if (!status) break;
-      offset += n.size;
+      if (!placed) return placed;
+      pads.trampolines_offset += n.size;
     }
-    return close_remote(file, std::move(status));
+    return {};
+  }
+
+  // A run whose place somebody has taken since the plan was made is left out, and so are those for which the
+  // target may have no more mappings.
+  Status map_trampolines(const SharedFile& file, const TrampolineLayout& wanted, PadFile& pads) {
+    pads.trampolines.frames = wanted.frames;
+    for (const TrampolineRun& run : wanted.runs) {
+      auto status = map_at(run.pages.begin, run.pages.size(), PROT_READ | PROT_EXEC, MAP_SHARED,
+                           file.remote_fd, pads.trampolines_offset + run.frame * abi::kPageSize);
+      if (status) {
+        pads.trampolines.runs.push_back(run);
+      } else if (status.error().errno_value() != EEXIST && status.error().errno_value() != ENOMEM) {
+        return status;
+      }
+    }
+    return {};
   }
 
   // The memfd with its final size, mapped here and sealed.
@@ -155,15 +202,26 @@ class RegionMapper {
       while (mapped_.size() > before) unmap_last();
       if (status.error().errno_value() != EEXIST || i == kPlacementTries) return status;
       TRY(maps_, proc::read_maps(process_.pid()));
+      reserve_all();
     }
   }
 
   void reserve(AddrRange range) {
+    reserved_.push_back(range);
     proc::Map map;
     map.range = range;
     const auto at = std::upper_bound(maps_.begin(), maps_.end(), range.begin,
                                      [](TargetAddr a, const proc::Map& m) { return a < m.range.begin; });
     maps_.insert(at, std::move(map));
+  }
+
+  void reserve_all() {
+    for (const AddrRange& range : reserved_) {
+      maps_.emplace_back();
+      maps_.back().range = range;
+    }
+    std::sort(maps_.begin(), maps_.end(),
+              [](const proc::Map& a, const proc::Map& b) { return a.range.begin < b.range.begin; });
   }
 
   void unmap_last() {
@@ -178,20 +236,48 @@ class RegionMapper {
   proc::RemoteCaller& caller_;
   const proc::Process& process_;
   std::vector<proc::Map> maps_;
+  std::vector<AddrRange> reserved_;  // not to be used, mapped or not
   std::vector<AddrRange> mapped_;
   TargetRegion region_;
 };
+
+// One range for all neighbouring areas that have nothing else between them.
+std::vector<AddrRange> joined(const std::vector<AddrRange>& areas, std::span<const proc::Map> maps) {
+  std::vector<AddrRange> result;
+  for (const AddrRange& area : areas) {
+    if (!result.empty() && !maps.empty()) {
+      const AddrRange gap{result.back().end, area.begin};
+      const auto it = std::upper_bound(maps.begin(), maps.end(), gap.begin,
+                                       [](TargetAddr a, const proc::Map& m) { return a < m.range.end; });
+      if (it == maps.end() || it->range.begin >= gap.end) {
+        result.back().end = area.end;
+        continue;
+      }
+    }
+    result.push_back(area);
+  }
+  return result;
+}
 
 }  // namespace
 
 Result<TargetRegion> TargetRegion::map(proc::RemoteCaller& caller, const proc::Process& process,
                                        const abi::Geometry& geometry,
-                                       std::span<const Neighbourhood> neighbourhoods) {
-  return RegionMapper(caller, process).run(geometry, neighbourhoods);
+                                       std::span<const Neighbourhood> neighbourhoods,
+                                       const TrampolineLayout& trampolines) {
+  return RegionMapper(caller, process).map_region(geometry, neighbourhoods, trampolines);
+}
+
+Result<PadFile> TargetRegion::map_pads(proc::RemoteCaller& caller, const proc::Process& process,
+                                       std::span<const Neighbourhood> neighbourhoods,
+                                       const TrampolineLayout& trampolines) {
+  return RegionMapper(caller, process).map_pad_file(neighbourhoods, trampolines);
 }
 
 Result<std::vector<RegionPart>> live_parts(const abi::Geometry& geometry) {
-  std::vector<RegionPart> parts{{0, geometry.ring_data_offset()}};
+  const uint64_t switches = geometry.switches_offset() / abi::kPageSize * abi::kPageSize;
+  std::vector<RegionPart> parts{{0, geometry.sites_offset()},
+                                {switches, geometry.ring_data_offset() - switches}};
   if (geometry.ring_size() == 0) return parts;
   TRY(const std::vector<unsigned> online, proc::online_cpus());
   for (unsigned cpu : online) {
@@ -206,7 +292,9 @@ Result<std::vector<RegionPart>> live_parts(const abi::Geometry& geometry) {
 }
 
 Status TargetRegion::allocate(const abi::Geometry& geometry) const {
-  TRY(const std::vector<RegionPart> parts, live_parts(geometry));
+  TRY(std::vector<RegionPart> parts, live_parts(geometry));
+  if (geometry.site_count != 0)
+    parts.push_back({geometry.sites_offset(), geometry.switches_offset() - geometry.sites_offset()});
   for (const RegionPart& part : parts) {
     if (::fallocate(data_fd.get(), 0, static_cast<off_t>(part.offset), static_cast<off_t>(part.size)) != 0)
       return Error::from_errno(errno, fmt::format("allocating {} KiB of buffers", part.size / 1024));
@@ -219,8 +307,29 @@ uint32_t own_pid_namespace() {
   return ::stat("/proc/self/ns/pid", &st) == 0 ? static_cast<uint32_t>(st.st_ino) : 0;
 }
 
-Status unmap_footprint(proc::RemoteCaller& caller, const Footprint& footprint) {
-  for (const AddrRange& area : footprint.areas) TRY_OK(proc::remote_munmap(caller, area.begin, area.size()));
+bool Footprint::in_pads(TargetAddr a) const {
+  auto it = std::upper_bound(areas.begin(), areas.end(), a,
+                             [](TargetAddr x, const AddrRange& r) { return x < r.begin; });
+  return it != areas.begin() && (it - 1)->contains(a);
+}
+
+std::vector<AddrRange> merge_ranges(std::vector<AddrRange> ranges) {
+  std::sort(ranges.begin(), ranges.end());
+  std::vector<AddrRange> merged;
+  for (const AddrRange& range : ranges) {
+    if (!merged.empty() && range.begin <= merged.back().end) {
+      merged.back().end = std::max(merged.back().end, range.end);
+    } else {
+      merged.push_back(range);
+    }
+  }
+  return merged;
+}
+
+Status unmap_footprint(proc::RemoteCaller& caller, const Footprint& footprint,
+                       std::span<const proc::Map> maps) {
+  for (const AddrRange& area : joined(footprint.areas, maps))
+    TRY_OK(proc::remote_munmap(caller, area.begin, area.size()));
   if (footprint.data_size == 0) return {};
   // The gate page and the data are neighbours: one call, so that neither outlives the other.
   const uint64_t gate_size = footprint.has_gate ? abi::kGatePageSize : 0;

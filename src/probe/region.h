@@ -10,34 +10,49 @@
 #include "base/mapping.h"
 #include "base/result.h"
 #include "probe/pads.h"
+#include "probe/trampolines.h"
 #include "proc/maps.h"
 #include "proc/process.h"
 #include "proc/remote_call.h"
 
 namespace blip::probe {
 
-// An area of pads: R-X in the target at `range`, writable here at `offset` of the pads mapping.
+// An area of pads: R-X in the target at `range`, writable here at `offset` of the file's mapping.
 struct AreaMapping {
   AddrRange range;
   uint64_t offset = 0;
 };
 
-// The memory a trace has in its target: two sealed memfds (pads and data), mapped on both sides, and the
-// private gate page right below the data. No descriptor of them stays in the target. See
-// docs/design/injection.md.
+// A sealed memfd with pads and trampolines.
+struct PadFile {
+  Mapping bytes;  // here, writable
+  uint64_t inode = 0;
+  std::vector<AreaMapping> areas;   // one per neighbourhood, in their order
+  TrampolineLayout trampolines;     // without the runs whose place was taken
+  uint64_t trampolines_offset = 0;  // of the first frame
+};
+
+// The memory a trace has in its target: sealed memfds (data; pads, one for each time probes were put in),
+// mapped on both sides, and the private gate page right below the data. No descriptor of them stays in the
+// target. See docs/design/injection.md.
 struct TargetRegion {
   Mapping data;  // here
-  Mapping pads;  // here, writable
   Fd data_fd;
   TargetAddr control;  // of the data in the target
-  std::vector<AreaMapping> areas;
+  std::vector<PadFile> pad_files;
 
-  // Maps everything; on an error nothing is left. The data's pages are not there yet: see allocate().
+  // Maps data, gate page and pads; on an error nothing is left. The data's pages are not there yet: see
+  // allocate().
   static Result<TargetRegion> map(proc::RemoteCaller& caller, const proc::Process& process,
                                   const abi::Geometry& geometry,
-                                  std::span<const Neighbourhood> neighbourhoods);
+                                  std::span<const Neighbourhood> neighbourhoods,
+                                  const TrampolineLayout& trampolines);
+  // Maps further pads; on an error nothing is left of them.
+  static Result<PadFile> map_pads(proc::RemoteCaller& caller, const proc::Process& process,
+                                  std::span<const Neighbourhood> neighbourhoods,
+                                  const TrampolineLayout& trampolines);
 
-  // Gets the memory of live_parts(): the target must not die for want of it.
+  // Gets the memory of live_parts() and of the site table: nobody must die for want of it.
   Status allocate(const abi::Geometry& geometry) const;
 };
 
@@ -47,27 +62,29 @@ struct RegionPart {
   uint64_t size = 0;
 };
 
-// What the target may write to: all but the rings of CPUs that are offline.
+// What the target may write to: all but the site table and the rings of CPUs that are offline.
 Result<std::vector<RegionPart>> live_parts(const abi::Geometry& geometry);
 
 // What of the target's memory belongs to a trace.
 struct Footprint {
   TargetAddr control;
   uint64_t data_size = 0;
-  bool has_gate = true;  // a blip may have been killed before it was mapped
-  std::vector<AddrRange> areas;
+  bool has_gate = true;          // a blip may have been killed before it was mapped
+  std::vector<AddrRange> areas;  // of pads and trampolines, sorted
 
-  bool in_pads(TargetAddr a) const {
-    for (const AddrRange& r : areas)
-      if (r.contains(a)) return true;
-    return false;
-  }
+  bool in_pads(TargetAddr a) const;
 };
+
+// Of areas that may touch each other, in any order.
+std::vector<AddrRange> merge_ranges(std::vector<AddrRange> ranges);
 
 // Tells one pid namespace from another.
 uint32_t own_pid_namespace();
 
 // Takes the mappings away: pads, gate page and, last, the data, by which a later blip finds what is left.
-Status unmap_footprint(proc::RemoteCaller& caller, const Footprint& footprint);
+// `maps` is empty, or what is mapped while all threads stand still: then pads with nothing but free pages
+// between them go together.
+Status unmap_footprint(proc::RemoteCaller& caller, const Footprint& footprint,
+                       std::span<const proc::Map> maps = {});
 
 }  // namespace blip::probe

@@ -30,8 +30,13 @@ constexpr std::chrono::seconds kPatience{10};
 class Remover {
  public:
   Remover(const proc::Process& process, proc::Memory& memory, const Footprint& footprint,
-          std::span<const Patch> patches)
-      : process_(process), memory_(memory), footprint_(footprint), patches_(patches) {}
+          const PatchTable& table)
+      : process_(process),
+        memory_(memory),
+        footprint_(footprint),
+        edits_(table.edits),
+        active_(table.active()),
+        index_(table) {}
 
   Result<RemovalReport> run() {
     const progress::Step step(fmt::format("taking the probes out of process {}", process_.pid()));
@@ -74,11 +79,16 @@ class Remover {
   Result<bool> with_all_stopped(proc::Attachment& attachment) {
     if (memory_.mm_gone())
       return Error(ErrorKind::kGone, fmt::format("process {} called exec", process_.pid()));
-    TRY(const std::vector<size_t> foreign, write_text(memory_, patches_, Direction::kRestore));
-    report_.foreign = foreign.size();
-    if (!foreign.empty() && still_jumps(foreign)) return keep_for_foreign();
-    TRY_OK(move_out_of_pads(attachment, footprint_, patches_));
     TRY(const std::vector<proc::Map> maps, proc::read_maps(process_.pid()));
+    TRY(const std::vector<TargetAddr> held, leave_springboards(attachment, memory_, maps, index_));
+    TRY(const TextReport text, restore_text(memory_, edits_, all_but(held)));
+    report_.foreign = text.foreign.size();
+    if (!text.foreign.empty() && still_jumps(text.foreign)) return keep_for_foreign();
+    if (!held.empty()) {
+      obstacle_ = "a signal handler interrupted a thread on its way to a probe";
+      return false;
+    }
+    TRY_OK(move_out_of_pads(attachment, footprint_, index_));
     TRY(const std::optional<pid_t> inside, find_inside(attachment, memory_, maps, footprint_));
     if (inside) {
       obstacle_ = fmt::format("thread {} is still inside a probe", *inside);
@@ -96,16 +106,29 @@ class Remover {
   Status unmap(proc::Attachment& attachment, const std::vector<proc::Map>& maps) {
     TRY(proc::StubSite stub, proc::find_stub_site(memory_, maps));
     TRY(proc::RemoteCaller caller, proc::RemoteCaller::create(attachment, memory_, std::move(stub)));
-    return unmap_footprint(caller, footprint_);
+    return unmap_footprint(caller, footprint_, maps);
+  }
+
+  // All edits but these springboards, and what they need to stay.
+  EditMask all_but(const std::vector<TargetAddr>& springboards) const {
+    EditMask which = active_;
+    if (springboards.empty()) return which;
+    std::vector<size_t> held;
+    for (size_t i = 0; i < edits_.size(); ++i)
+      if (std::find(springboards.begin(), springboards.end(), edits_.edits()[i].addr) != springboards.end())
+        held.push_back(i);
+    const EditMask kept = edits_.with_needs(held);
+    for (size_t i = 0; i < which.size(); ++i) which[i] = which[i] && !kept[i];
+    return which;
   }
 
   // Somebody else changed a site on top of our jump (a debugger's breakpoint, say) and may put the jump back.
   bool still_jumps(const std::vector<size_t>& foreign) const {
     for (size_t i : foreign) {
-      const Patch& patch = patches_[i];
-      std::array<uint8_t, abi::kJumpSize> now;
-      if (!memory_.read(patch.addr, now)) continue;  // unmapped
-      if (std::equal(now.begin() + 1, now.end(), patch.jump.begin() + 1)) return true;
+      const auto jump = edits_.edits()[i].changed_bytes();
+      std::vector<uint8_t> now(jump.size());
+      if (!memory_.read(edits_.edits()[i].addr, now)) continue;  // unmapped
+      if (std::equal(now.begin() + 1, now.end(), jump.begin() + 1)) return true;
     }
     return false;
   }
@@ -119,7 +142,9 @@ class Remover {
   const proc::Process& process_;
   proc::Memory& memory_;
   const Footprint& footprint_;
-  std::span<const Patch> patches_;
+  const EditSet& edits_;
+  const EditMask active_;
+  const PatchIndex index_;
   RemovalReport report_;
   std::string obstacle_;
 };
@@ -127,8 +152,8 @@ class Remover {
 }  // namespace
 
 Result<RemovalReport> remove_instrumentation(const proc::Process& process, proc::Memory& memory,
-                                             const Footprint& footprint, std::span<const Patch> patches) {
-  return proc::on_tracer_thread([&] { return Remover(process, memory, footprint, patches).run(); });
+                                             const Footprint& footprint, const PatchTable& table) {
+  return proc::on_tracer_thread([&] { return Remover(process, memory, footprint, table).run(); });
 }
 
 }  // namespace blip::probe

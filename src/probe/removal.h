@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "probe/pads.h"
+#include "probe/patches.h"
 #include "probe/region.h"
 #include "proc/memory.h"
 #include "proc/process.h"
@@ -20,10 +20,9 @@ struct RemovalReport {
   std::string kept_reason;
 };
 
-// Restores the text, waits for threads to leave the pads, takes all mappings away. `patches` sorted by
-// address. Used by a live trace and for the leftovers of a dead one. kGone when the process ended or called
-// exec: then all is gone.
+// Restores the text, waits for threads to leave the pads, takes all mappings away. Used by a live trace and
+// for the leftovers of a dead one. kGone when the process ended or called exec: then all is gone.
 Result<RemovalReport> remove_instrumentation(const proc::Process& process, proc::Memory& memory,
-                                             const Footprint& footprint, std::span<const Patch> patches);
+                                             const Footprint& footprint, const PatchTable& table);
 
 }  // namespace blip::probe

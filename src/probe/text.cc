@@ -1,67 +1,186 @@
 // SPDX-License-Identifier: MIT
+// The text around the edits is read once, changed here, and written back a page at a time: a page is copied
+// at once, so no thread and no later blip sees half of it, should this one be killed. What lies in one page
+// needs no order. An edit that needs one in another page is late (EditSet): it is written after all pages, by
+// itself, and taken back before them.
 #include "probe/text.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace blip::probe {
 
 namespace {
 
-// Patches of one page, [first, last), and the bytes from the first to the end of the last.
-struct PageRun {
-  size_t first = 0;
-  size_t last = 0;
-  std::vector<uint8_t> bytes;
+uint64_t page_of(TargetAddr a) { return a.value / abi::kPageSize; }
+
+bool holds(const uint8_t* at, std::span<const uint8_t> bytes) {
+  return std::memcmp(at, bytes.data(), bytes.size()) == 0;
+}
+
+// The text from the first edit of some neighbouring pages to the end of the last jump.
+struct Run {
+  TargetAddr begin;
+  TargetAddr end{};
+  size_t first = 0, last = 0;  // edits
+  std::vector<uint8_t> found;
+  std::vector<uint8_t> wanted;
   bool mapped = true;
 };
 
-std::vector<PageRun> split_by_page(std::span<const Patch> patches) {
-  std::vector<PageRun> runs;
-  uint64_t page = UINT64_MAX;
-  for (size_t i = 0; i < patches.size(); ++i) {
-    const uint64_t this_page = patches[i].addr.value / abi::kPageSize;
-    if (this_page != page) runs.push_back({.first = i});
-    page = this_page;
-    runs.back().last = i + 1;
-  }
-  for (PageRun& run : runs)
-    run.bytes.resize(patches[run.last - 1].addr - patches[run.first].addr + abi::kJumpSize);
-  return runs;
-}
+class TextWriter {
+ public:
+  TextWriter(proc::Memory& memory, const EditSet& set) : memory_(memory), set_(set), edits_(set.edits()) {}
 
-void read_runs(const proc::Memory& memory, std::span<const Patch> patches, std::vector<PageRun>& runs) {
-  std::vector<proc::ReadRequest> requests;
-  for (PageRun& run : runs) requests.push_back({patches[run.first].addr, run.bytes});
-  if (memory.read_all(requests)) return;
-  // Some page is gone (a library was unloaded): find out which.
-  for (PageRun& run : runs) run.mapped = memory.read(patches[run.first].addr, run.bytes).has_value();
-}
+  Result<TextReport> install(EditMask which) {
+    read(which);
+    TextReport report;
+    for (;;) {
+      const std::vector<size_t> foreign = apply(which, true);
+      if (foreign.empty()) break;
+      const EditMask dropped = set_.with_dependents(foreign);
+      for (size_t i = 0; i < which.size(); ++i)
+        if (which[i] && dropped[i] && !std::binary_search(foreign.begin(), foreign.end(), i))
+          report.left.push_back(i);
+      report.foreign.insert(report.foreign.end(), foreign.begin(), foreign.end());
+      subtract(which, dropped);
+    }
+    TRY_OK(write_pages(which));
+    TRY_OK(write_late(set_.late_edits(), which));
+    return report;
+  }
+
+  Result<TextReport> restore(EditMask which) {
+    read(which);
+    TextReport report;
+    report.foreign = apply(which, false);
+    if (!report.foreign.empty()) {
+      const EditMask kept = set_.with_needs(report.foreign);
+      for (size_t i = 0; i < which.size(); ++i)
+        if (which[i] && kept[i] && !std::binary_search(report.foreign.begin(), report.foreign.end(), i))
+          report.left.push_back(i);
+      subtract(which, kept);
+      apply(which, false);
+    }
+    std::vector<uint32_t> late(set_.late_edits().begin(), set_.late_edits().end());
+    std::reverse(late.begin(), late.end());
+    TRY_OK(write_late(late, which));
+    TRY_OK(write_pages(which));
+    return report;
+  }
+
+ private:
+  static void subtract(EditMask& from, const EditMask& what) {
+    for (size_t i = 0; i < from.size(); ++i)
+      if (what[i]) from[i] = false;
+  }
+
+  void read(const EditMask& which) {
+    for (size_t i = 0; i < edits_.size(); ++i) {
+      if (!which[i]) continue;
+      const bool next =
+          !runs_.empty() && page_of(edits_[i].addr) <= page_of(edits_[runs_.back().last - 1].addr) + 1;
+      if (!next) runs_.push_back({.begin = edits_[i].addr, .first = i});
+      runs_.back().last = i + 1;
+      runs_.back().end = std::max(runs_.back().end, edits_[i].addr + edits_[i].length);
+    }
+    std::vector<proc::ReadRequest> requests;
+    for (Run& run : runs_) {
+      run.found.resize(run.end - run.begin);
+      requests.push_back({run.begin, run.found});
+    }
+    if (memory_.read_all(requests)) return;
+    // Some page is gone (a library was unloaded): find out which.
+    for (Run& run : runs_) run.mapped = memory_.read(run.begin, run.found).has_value();
+  }
+
+  // Changes the chosen bytes in `wanted`; those that are not as expected.
+  std::vector<size_t> apply(const EditMask& which, bool install) {
+    std::vector<size_t> foreign;
+    for (Run& run : runs_) {
+      run.wanted = run.found;
+      for (size_t i = run.first; i < run.last; ++i)
+        if (which[i] && (!run.mapped || !apply_one(run, edits_[i], install))) foreign.push_back(i);
+    }
+    if (!install || !foreign.empty()) return foreign;
+    for (Run& run : runs_) {
+      for (size_t i = run.first; i < run.last; ++i)
+        if (which[i] && !holds(at(run.wanted, run, edits_[i].end()), edits_[i].tail())) foreign.push_back(i);
+    }
+    return foreign;
+  }
+
+  static bool apply_one(Run& run, const Edit& edit, bool install) {
+    const auto expected = install ? edit.original_bytes() : edit.changed_bytes();
+    const auto wanted = install ? edit.changed_bytes() : edit.original_bytes();
+    uint8_t* place = at(run.wanted, run, edit.addr);
+    if (holds(place, wanted)) return true;
+    if (!holds(place, expected)) return false;
+    std::memcpy(place, wanted.data(), wanted.size());
+    return true;
+  }
+
+  static uint8_t* at(std::vector<uint8_t>& bytes, const Run& run, TargetAddr a) {
+    return bytes.data() + (a - run.begin);
+  }
+
+  // Everything that is not late, one write for each page that changes.
+  Status write_pages(const EditMask& which) {
+    for (Run& run : runs_) {
+      for (size_t i = run.first; i < run.last;) {
+        const uint64_t page = page_of(edits_[i].addr);
+        TargetAddr begin, end;
+        for (; i < run.last && page_of(edits_[i].addr) == page; ++i) {
+          const Edit& edit = edits_[i];
+          if (!which[i] || set_.late(i) || !update(run, edit)) continue;
+          if (begin == TargetAddr()) begin = edit.addr;
+          end = edit.end();
+        }
+        if (begin != TargetAddr()) TRY_OK(memory_.write(begin, {at(run.found, run, begin), end - begin}));
+      }
+    }
+    return {};
+  }
+
+  Status write_late(std::span<const uint32_t> late, const EditMask& which) {
+    for (uint32_t i : late) {
+      if (!which[i]) continue;
+      const Edit& edit = edits_[i];
+      Run& run = run_of(i);
+      if (update(run, edit)) TRY_OK(memory_.write(edit.addr, {at(run.found, run, edit.addr), edit.size}));
+    }
+    return {};
+  }
+
+  // Takes an edit over into what is (about to be) in the target; false if it is there already.
+  static bool update(Run& run, const Edit& edit) {
+    uint8_t* now = at(run.found, run, edit.addr);
+    const uint8_t* wanted = at(run.wanted, run, edit.addr);
+    if (std::memcmp(now, wanted, edit.size) == 0) return false;
+    std::memcpy(now, wanted, edit.size);
+    return true;
+  }
+
+  Run& run_of(size_t i) {
+    auto it =
+        std::upper_bound(runs_.begin(), runs_.end(), i, [](size_t n, const Run& r) { return n < r.first; });
+    return *(it - 1);
+  }
+
+  proc::Memory& memory_;
+  const EditSet& set_;
+  std::span<const Edit> edits_;
+  std::vector<Run> runs_;
+};
 
 }  // namespace
 
-Result<std::vector<size_t>> write_text(proc::Memory& memory, std::span<const Patch> patches,
-                                       Direction direction) {
-  std::vector<PageRun> runs = split_by_page(patches);
-  read_runs(memory, patches, runs);
-  std::vector<size_t> foreign;
-  for (PageRun& run : runs) {
-    const TargetAddr base = patches[run.first].addr;
-    bool changed = false;
-    for (size_t i = run.first; i < run.last; ++i) {
-      const Patch& patch = patches[i];
-      const auto& expected = direction == Direction::kInstall ? patch.original : patch.jump;
-      const auto& wanted = direction == Direction::kInstall ? patch.jump : patch.original;
-      const auto at = run.bytes.begin() + static_cast<ptrdiff_t>(patch.addr - base);
-      if (run.mapped && std::equal(expected.begin(), expected.end(), at)) {
-        std::copy(wanted.begin(), wanted.end(), at);
-        changed = true;
-      } else if (!run.mapped || !std::equal(wanted.begin(), wanted.end(), at)) {
-        foreign.push_back(i);
-      }
-    }
-    if (changed) TRY_OK(memory.write(base, run.bytes));
-  }
-  return foreign;
+Result<TextReport> install_text(proc::Memory& memory, const EditSet& edits, const EditMask& which) {
+  return TextWriter(memory, edits).install(which);
+}
+
+Result<TextReport> restore_text(proc::Memory& memory, const EditSet& edits, const EditMask& which) {
+  return TextWriter(memory, edits).restore(which);
 }
 
 }  // namespace blip::probe

@@ -2,23 +2,28 @@
 // Writing jumps into a stopped target's text and taking them out again.
 #pragma once
 
-#include <cstdint>
-#include <span>
+#include <cstddef>
 #include <vector>
 
 #include "base/result.h"
-#include "probe/pads.h"
+#include "probe/edit_set.h"
 #include "proc/memory.h"
 
 namespace blip::probe {
 
-enum class Direction { kInstall, kRestore };
+// Edits that were not made (or taken back).
+struct TextReport {
+  std::vector<size_t> foreign;  // other bytes than expected stand there, or none at all
+  std::vector<size_t> left;     // only because of those
+};
 
-// Writes the jumps (or the original bytes) of all `patches`, which must be sorted by address: one write per
-// page, so every moment is a valid state of the target. A patch whose site does not hold what is expected
-// (the original when installing, our jump when restoring), or is not mapped any more, is left alone; returns
-// the indices of those.
-Result<std::vector<size_t>> write_text(proc::Memory& memory, std::span<const Patch> patches,
-                                       Direction direction);
+// Makes the edits chosen by `which`. All of a page are one write, and the pages and edits are in such an
+// order that every moment is a valid state of the target. An edit whose place does not hold the original, or
+// whose jump would be led astray by the bytes behind it, is left alone with everything that needs it.
+Result<TextReport> install_text(proc::Memory& memory, const EditSet& edits, const EditMask& which);
+
+// Takes them back, in the opposite order. A place that does not hold our bytes any more is left alone, and
+// what its jump would need stays too: somebody who saved our bytes may put them back.
+Result<TextReport> restore_text(proc::Memory& memory, const EditSet& edits, const EditMask& which);
 
 }  // namespace blip::probe

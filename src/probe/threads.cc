@@ -20,16 +20,10 @@ proc::Registers moved(const proc::Thread& thread, TargetAddr copy) {
   return r;
 }
 
+// The first head is the one before the instruction's probes.
 std::optional<TargetAddr> copy_of(const Patch& patch, TargetAddr pc) {
   for (auto [from, to] : patch.heads)
     if (patch.addr + from == pc) return patch.pad + to;
-  return std::nullopt;
-}
-
-std::optional<TargetAddr> original_of(const Patch& patch, TargetAddr pc) {
-  if (pc == patch.pad) return patch.addr;
-  for (auto [from, to] : patch.heads)
-    if (patch.pad + to == pc) return patch.addr + from;
   return std::nullopt;
 }
 
@@ -65,12 +59,54 @@ class PadCode {
 
 }  // namespace
 
-const Patch* PatchIndex::inside_window(TargetAddr a) const {
-  auto it = std::lower_bound(patches_.begin(), patches_.end(), a,
-                             [](const Patch& p, TargetAddr x) { return p.addr < x; });
-  if (it == patches_.begin()) return nullptr;
-  --it;
-  return a < it->addr + it->window ? &*it : nullptr;
+PatchIndex::PatchIndex(const PatchTable& table, Only only) : patches_(table.patches), only_(only) {
+  for (uint32_t i = 0; i < patches_.size(); ++i) {
+    const Patch& patch = patches_[i];
+    if (!counts(patch)) continue;
+    if (patch.pad != TargetAddr()) pads_.emplace_back(patch.pad, i);
+    if (patch.entry != TargetAddr()) entries_.emplace_back(patch.entry, i);
+    if (patch.springboard != TargetAddr()) springboards_.emplace_back(patch.springboard, i);
+  }
+  for (Places* places : {&pads_, &entries_, &springboards_}) std::sort(places->begin(), places->end());
+}
+
+const Patch* PatchIndex::find(const Places& places, std::span<const Patch> patches, TargetAddr a) {
+  const auto it = std::lower_bound(places.begin(), places.end(), std::pair(a, uint32_t{0}));
+  return it != places.end() && it->first == a ? &patches[it->second] : nullptr;
+}
+
+const Patch* PatchIndex::last_before(TargetAddr a) const {
+  const auto it = std::lower_bound(patches_.begin(), patches_.end(), a,
+                                   [](const Patch& p, TargetAddr x) { return p.addr < x; });
+  return it == patches_.begin() ? nullptr : &*(it - 1);
+}
+
+const Patch* PatchIndex::disturbed_at(TargetAddr a) const {
+  if (const Patch* patch = last_before(a); patch && counts(*patch) && a < patch->addr + patch->window)
+    return patch;
+  auto it = std::upper_bound(springboards_.begin(), springboards_.end(), std::pair(a, UINT32_MAX));
+  if (it == springboards_.begin() || a >= (--it)->first + abi::kJumpSize) return nullptr;
+  return &patches_[it->second];
+}
+
+std::vector<TargetAddr> PatchIndex::springboards() const {
+  std::vector<TargetAddr> all;
+  for (auto [at, patch] : springboards_) all.push_back(at);
+  return all;
+}
+
+const Patch* PatchIndex::springboard_at(TargetAddr a) const { return find(springboards_, patches_, a); }
+
+std::optional<TargetAddr> PatchIndex::original_of(TargetAddr pc) const {
+  for (const Places* places : {&entries_, &springboards_})
+    if (const Patch* patch = find(*places, patches_, pc)) return patch->addr;
+  auto it = std::upper_bound(pads_.begin(), pads_.end(), std::pair(pc, UINT32_MAX));
+  if (it == pads_.begin()) return std::nullopt;
+  const Patch& patch = patches_[(--it)->second];
+  if (pc == patch.pad) return patch.addr;
+  for (auto [from, to] : patch.heads)
+    if (patch.pad + to == pc) return patch.addr + from;
+  return std::nullopt;
 }
 
 Result<std::vector<const Patch*>> move_into_pads(proc::Attachment& attachment, const proc::Memory& memory,
@@ -80,7 +116,7 @@ Result<std::vector<const Patch*>> move_into_pads(proc::Attachment& attachment, c
   std::vector<std::pair<proc::Thread*, TargetAddr>> moves;
   for (proc::Thread& thread : attachment.threads()) {
     const TargetAddr pc(thread.restart_pc());
-    if (const Patch* patch = index.inside_window(pc)) {
+    if (const Patch* patch = index.disturbed_at(pc)) {
       if (const auto copy = copy_of(*patch, pc)) {
         moves.emplace_back(&thread, *copy);
       } else {
@@ -93,24 +129,36 @@ Result<std::vector<const Patch*>> move_into_pads(proc::Attachment& attachment, c
   for (size_t i = 0; i < attachment.threads().size(); ++i) {
     TRY(const std::vector<InterruptedCode> codes, frames.interrupted(i));
     for (const InterruptedCode& code : codes)
-      if (const Patch* patch = index.inside_window(code.pc)) blocked.push_back(patch);
+      if (const Patch* patch = index.disturbed_at(code.pc)) blocked.push_back(patch);
   }
   if (!blocked.empty() && !move_if_blocked) return blocked;
   for (auto [thread, copy] : moves) TRY_OK(thread->set_registers(moved(*thread, copy)));
   return blocked;
 }
 
-Status move_out_of_pads(proc::Attachment& attachment, const Footprint& footprint,
-                        std::span<const Patch> patches) {
+Result<std::vector<TargetAddr>> leave_springboards(proc::Attachment& attachment, const proc::Memory& memory,
+                                                   std::span<const proc::Map> maps, const PatchIndex& index) {
+  std::vector<TargetAddr> held;
+  if (!index.has_springboards()) return held;
+  for (proc::Thread& thread : attachment.threads()) {
+    if (const Patch* patch = index.springboard_at(TargetAddr(thread.registers.rip)))
+      TRY_OK(thread.set_registers(moved(thread, patch->addr)));
+  }
+  SignalFrames frames(attachment.threads(), memory, maps);
+  for (size_t i = 0; i < attachment.threads().size(); ++i) {
+    const auto codes = frames.interrupted(i);
+    if (!codes) return index.springboards();  // not known to be elsewhere
+    for (const InterruptedCode& code : *codes)
+      if (index.springboard_at(code.pc)) held.push_back(code.pc);
+  }
+  return held;
+}
+
+Status move_out_of_pads(proc::Attachment& attachment, const Footprint& footprint, const PatchIndex& index) {
   for (proc::Thread& thread : attachment.threads()) {
     const TargetAddr pc(thread.restart_pc());
     if (!footprint.in_pads(pc)) continue;
-    for (const Patch& patch : patches) {
-      const auto original = original_of(patch, pc);
-      if (!original) continue;
-      TRY_OK(thread.set_registers(moved(thread, *original)));
-      break;
-    }
+    if (const auto original = index.original_of(pc)) TRY_OK(thread.set_registers(moved(thread, *original)));
   }
   return {};
 }

@@ -9,24 +9,43 @@
 #include <vector>
 
 #include "base/result.h"
-#include "probe/pads.h"
+#include "probe/patches.h"
 #include "probe/region.h"
 #include "proc/attachment.h"
 #include "proc/memory.h"
 
 namespace blip::probe {
 
-// Patches sorted by address, found by the addresses inside their windows.
+// Finds the active patches of a table, or only the fresh ones among them, by the addresses of code. The table
+// must outlive it and keep its order.
 class PatchIndex {
  public:
-  explicit PatchIndex(std::span<const Patch> sorted) : patches_(sorted) {}
+  enum class Only { kActive, kFresh };
+  explicit PatchIndex(const PatchTable& table, Only only = Only::kActive);
 
-  // The patch with addr < a < addr + window: a thread there would run half a jump.
-  const Patch* inside_window(TargetAddr a) const;
-  std::span<const Patch> patches() const { return patches_; }
+  // The patch that a thread at `a` would meet half a jump of: inside the window behind its first byte, or in
+  // the springboard's bytes.
+  const Patch* disturbed_at(TargetAddr a) const;
+  bool has_springboards() const { return !springboards_.empty(); }
+  std::vector<TargetAddr> springboards() const;
+  // The patch whose springboard begins at `a`.
+  const Patch* springboard_at(TargetAddr a) const;
+  // Where a thread goes on in the original code that stands between site and pad, or in the pad, at a place
+  // that corresponds to one.
+  std::optional<TargetAddr> original_of(TargetAddr pc) const;
 
  private:
+  using Places = std::vector<std::pair<TargetAddr, uint32_t>>;  // sorted; index of the patch
+
+  bool counts(const Patch& patch) const { return patch.active && (patch.fresh || only_ != Only::kFresh); }
+  static const Patch* find(const Places& places, std::span<const Patch> patches, TargetAddr a);
+  const Patch* last_before(TargetAddr a) const;
+
   std::span<const Patch> patches_;
+  Only only_;
+  Places pads_;
+  Places entries_;
+  Places springboards_;
 };
 
 // Before installing: moves every thread that stands inside a window to the same instruction's copy in the
@@ -36,10 +55,14 @@ Result<std::vector<const Patch*>> move_into_pads(proc::Attachment& attachment, c
                                                  std::span<const proc::Map> maps, const PatchIndex& index,
                                                  bool move_if_blocked);
 
-// After restoring: moves threads from the entry of a pad, or from the copy of an instruction, back to the
-// original.
-Status move_out_of_pads(proc::Attachment& attachment, const Footprint& footprint,
-                        std::span<const Patch> patches);
+// Before restoring: takes threads from springboards back to their sites. Returns the springboards that
+// signal frames will go back to: they have to stay.
+Result<std::vector<TargetAddr>> leave_springboards(proc::Attachment& attachment, const proc::Memory& memory,
+                                                   std::span<const proc::Map> maps, const PatchIndex& index);
+
+// After restoring: moves threads from a trampoline, the entry of a pad, or the copy of an instruction, back
+// to the original.
+Status move_out_of_pads(proc::Attachment& attachment, const Footprint& footprint, const PatchIndex& index);
 
 // The first thread that is, or will return from a signal handler, into the pads; none: they can go.
 Result<std::optional<pid_t>> find_inside(proc::Attachment& attachment, const proc::Memory& memory,

@@ -20,11 +20,12 @@ class PadSource final : public EventSource {
     const proc::Process& process;
     proc::Memory& memory;
     std::span<const probe::Module> modules;
+    probe::ModuleSites sites;
     const std::vector<probe::Probe>& probes;
     probe::ArmOptions options;
   };
 
-  static Result<std::unique_ptr<PadSource>> arm(const Plan& plan, const ConsumerInput& input);
+  static Result<std::unique_ptr<PadSource>> arm(Plan plan, const ConsumerInput& input);
 
   const probe::ArmReport& report() const override { return instrumentation_->report(); }
   Consumer& consumer() override { return *consumer_; }

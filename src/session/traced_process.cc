@@ -76,6 +76,7 @@ Status TracedProcess::make_plan(const PlanScope& scope) {
   TRY_OK(resolve(scope, {&memory_, loaded.unreadable, maps}));
   for (const probe::Module& m : modules_) notes_.insert(notes_.end(), m.notes().begin(), m.notes().end());
   probes_.resize(targets_.size());
+  sites_.resize(modules_.size());
   TRY(const probe::PlanOptions plan_options, plan_options_of(process_.pid(), modules_));
   for (size_t m = 0; m < modules_.size(); ++m) {
     std::vector<size_t> mine;
@@ -86,10 +87,12 @@ Status TracedProcess::make_plan(const PlanScope& scope) {
       functions.push_back(targets_[i].point.function);
     }
     if (mine.empty()) continue;
-    auto sites = probe::plan_entries(modules_[m], functions, plan_options);
-    for (size_t i = 0; i < mine.size(); ++i) probes_[mine[i]] = {.module = m, .site = std::move(sites[i])};
+    auto plan = probe::one_site_each(probe::plan_entries(modules_[m], functions, plan_options));
+    for (size_t i = 0; i < mine.size(); ++i)
+      probes_[mine[i]] = {.module = m, .planned = std::move(plan.probes[i]), .program = {}};
+    sites_[m] = std::move(plan.sites);
   }
-  if (std::all_of(probes_.begin(), probes_.end(), [](const probe::Probe& p) { return p.site.refused(); }))
+  if (std::all_of(probes_.begin(), probes_.end(), [](const probe::Probe& p) { return p.planned.refused(); }))
     return all_refused();
   return {};
 }
@@ -99,7 +102,7 @@ Error TracedProcess::all_refused() const {
   constexpr size_t kShown = 5;
   std::vector<Refusal> all = refused_;
   for (size_t i = 0; i < probes_.size(); ++i)
-    all.push_back({name_of(targets_[i], modules_), probes_[i].site.refusal});
+    all.push_back({name_of(targets_[i], modules_), probes_[i].planned.refusal});
   std::string text = "nothing can be armed";
   for (size_t i = 0; i < std::min(kShown, all.size()); ++i)
     text += fmt::format("{} {}: {}", i == 0 ? ":" : ";", all[i].probe, all[i].reason);
@@ -146,6 +149,7 @@ Status TracedProcess::arm() {
   TRY(source_, PadSource::arm({.process = process_,
                                .memory = memory_,
                                .modules = modules_,
+                               .sites = std::move(sites_),
                                .probes = probes_,
                                .options = {.geometry = geometry(largest),
                                            .modules_complete = modules_complete_,
@@ -160,9 +164,9 @@ void TracedProcess::report(Armed& armed) const {
   size_t refused = report.refused.size();
   armed.refused.insert(armed.refused.end(), refused_.begin(), refused_.end());
   for (size_t i = 0; i < probes_.size(); ++i) {
-    if (!probes_[i].site.refused()) continue;
+    if (!probes_[i].planned.refused()) continue;
     ++refused;
-    armed.refused.push_back({name_of(targets_[i], modules_), probes_[i].site.refusal});
+    armed.refused.push_back({name_of(targets_[i], modules_), probes_[i].planned.refusal});
   }
   for (const auto& [probe, reason] : report.refused)
     armed.refused.push_back({name_of(targets_[probe], modules_), reason});
@@ -210,7 +214,7 @@ void TracedProcess::add_hits(std::vector<std::optional<uint64_t>>& hits) const {
   for (const auto& [probe, reason] : source_->report().refused) refused.insert(probe);
   std::set<uint16_t> armed;
   for (size_t i = 0; i < probes_.size(); ++i)
-    if (!probes_[i].site.refused() && !refused.contains(i)) armed.insert(probes_[i].program.class_id);
+    if (!probes_[i].planned.refused() && !refused.contains(i)) armed.insert(probes_[i].program.class_id);
   hits.resize(context_.classes.classes().size());
   for (uint16_t id : armed) {
     std::optional<uint64_t>& sum = hits[id - abi::kFirstClass];

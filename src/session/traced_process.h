@@ -91,6 +91,7 @@ class TracedProcess {
   bool modules_complete_ = false;
   std::vector<Target> targets_;
   std::vector<Refusal> refused_;  // what is not even a target
+  probe::ModuleSites sites_;
   std::vector<probe::Probe> probes_;
   std::unique_ptr<EventSource> source_;
   bool disarmed_ = false;

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "base/result.h"
+#include "jit/environment.h"
+#include "probe/module.h"
+#include "probe/pads.h"
+#include "probe/patches.h"
+#include "probe/region.h"
+#include "probe/trampolines.h"
+#include "x86/syscall_sites.h"
+
+namespace blip::probe {
+
+// Sites that are put into a target together: a pad file of their own, one stop. Patches refer to its jobs, so
+// it stays where it is.
+class Batch {
+ public:
+  // `probes` from `first` on belong to the sites.
+  Batch(std::span<const Module> modules, ModuleSites sites, std::span<const Probe> probes, size_t first,
+        std::vector<x86::CloneSite> clone_sites);
+  Batch(const Batch&) = delete;
+  Batch& operator=(const Batch&) = delete;
+
+  std::span<const Neighbourhood> neighbourhoods() const { return neighbourhoods_; }
+  const TrampolineLayout& trampolines() const { return trampolines_; }
+  std::span<const PadJob> jobs() const { return jobs_; }
+  // At most so many entries of the site table are needed.
+  size_t max_edits() const;
+
+  // Writes pads and trampolines into the file, which has been mapped for this batch, and says what is to be
+  // done to the text. May be done again.
+  Result<MadePatches> build(const PadFile& file, std::span<const Module> modules,
+                            std::span<const Probe> probes, const jit::Environment& env,
+                            bool shadow_stack) const;
+
+ private:
+  void refuse_without_trampoline(const PadFile& file, std::vector<BuiltPad>& pads,
+                                 std::vector<std::pair<size_t, std::string>>& refused) const;
+
+  ModuleSites sites_;
+  std::vector<x86::CloneSite> clone_sites_;
+  std::vector<PadJob> jobs_;
+  std::vector<Neighbourhood> neighbourhoods_;
+  TrampolineLayout trampolines_;
+};
+
+}  // namespace blip::probe

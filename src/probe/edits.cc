@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+#include "probe/edits.h"
+
+#include <algorithm>
+
+#include "x86/jump.h"
+
+namespace blip::probe {
+
+namespace {
+
+Error unreachable() { return Error(ErrorKind::kUnsupported, "the pad is out of a jump's reach"); }
+
+bool crosses_page(TargetAddr a, uint64_t size) {
+  return a.value / abi::kPageSize != (a.value + size - 1) / abi::kPageSize;
+}
+
+Result<Edit> make_edit(TargetAddr at, std::span<const uint8_t> room, const x86::JumpBytes& jump,
+                       uint64_t least) {
+  Edit edit{.addr = at,
+            .size = static_cast<uint8_t>(std::min<size_t>(jump.size, room.size())),
+            .length = jump.size};
+  if (edit.size < least) return Error(ErrorKind::kUnsupported, "there is no room for a jump");
+  if (crosses_page(at, edit.size))
+    return Error(ErrorKind::kUnsupported, "the bytes to be replaced lie in two pages");
+  std::copy_n(room.begin(), edit.size, edit.original.begin());
+  std::copy_n(jump.bytes.begin(), jump.size, edit.changed.begin());
+  return edit;
+}
+
+// An edit's place among all: a site's springboard is there before its short jump, and everything of a lower
+// rank before both.
+uint16_t order_of(const x86::Rewrite& rewrite, bool springboard) {
+  return static_cast<uint16_t>(2 * rewrite.rank + (springboard ? 0 : 1));
+}
+
+// The bytes from the springboard on that may be overwritten.
+std::span<const uint8_t> springboard_room(const Site& site, const Site* host) {
+  if (!site.springboard_bytes.empty()) return site.springboard_bytes;
+  if (!host || site.rewrite.springboard < host->rewrite.start) return {};
+  const uint64_t offset = site.rewrite.springboard - host->rewrite.start;
+  return offset < host->bytes.size() ? std::span(host->bytes).subspan(offset) : std::span<const uint8_t>();
+}
+
+}  // namespace
+
+Result<Edit> jump_edit(TargetAddr at, std::span<const uint8_t> room, TargetAddr target, uint8_t prefixes) {
+  const auto jump = x86::near_jump(at, target, prefixes);
+  if (!jump) return unreachable();
+  return make_edit(at, room, *jump, prefixes + 1);
+}
+
+Result<std::vector<Edit>> site_edits(const Site& site, TargetAddr pad, const Site* host) {
+  const x86::Rewrite& rewrite = site.rewrite;
+  const TargetAddr target = rewrite.entry != TargetAddr() ? rewrite.entry : pad;
+  std::vector<Edit> edits;
+  if (rewrite.springboard == TargetAddr()) {
+    TRY(Edit jump, jump_edit(rewrite.start, site.bytes, target, rewrite.prefixes));
+    edits.push_back(jump);
+  } else {
+    if (site.springboard_bytes.empty() && (!host || host->rewrite.rank >= rewrite.rank))
+      return Error(ErrorKind::kUnsupported, "the bytes for its jump are not free");
+    TRY(Edit board, jump_edit(rewrite.springboard, springboard_room(site, host), target, rewrite.prefixes));
+    board.order = order_of(rewrite, true);
+    const auto hop = x86::short_jump(rewrite.start, rewrite.springboard);
+    if (!hop) return unreachable();
+    TRY(Edit jump, make_edit(rewrite.start, site.bytes, *hop, x86::kShortJumpSize));
+    edits = {board, jump};
+  }
+  edits.back().order = order_of(rewrite, false);
+  edits.back().window = static_cast<uint8_t>(site.bytes.size());
+  for (Edit& edit : edits) edit.pad = pad;
+  return edits;
+}
+
+Result<std::array<uint8_t, abi::kJumpSize>> trampoline(TargetAddr entry, TargetAddr pad) {
+  const auto jump = x86::near_jump(entry, pad);
+  if (!jump) return unreachable();
+  std::array<uint8_t, abi::kJumpSize> bytes;
+  std::copy_n(jump->bytes.begin(), bytes.size(), bytes.begin());
+  return bytes;
+}
+
+}  // namespace blip::probe
