@@ -4,7 +4,7 @@ BUILD ?= build
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 
-.PHONY: all build demo test bench plots install deb format lint clean deps-build deps-test deps-bench deps-deb
+.PHONY: all build demo test bench plots coverage install deb format lint clean deps-build deps-test deps-bench deps-deb
 
 all: build
 
@@ -28,6 +28,12 @@ bench: deps-bench
 	@cmake -S . -B $(BUILD) -G Ninja >/dev/null
 	@cmake --build $(BUILD) -j $(JOBS) --target blip blip_coverage bench_programs
 	@bench/run.py --build $(BUILD) $(if $(BENCH_QUICK),--quick) $(BENCH)
+
+# The ladder table over installed binaries: which share of their instructions each step reaches.
+coverage: deps-bench
+	@cmake -S . -B $(BUILD) -G Ninja >/dev/null
+	@cmake --build $(BUILD) -j $(JOBS) --target blip_coverage
+	@$(BUILD)/blip_coverage -v $$(bench/coverage_files.py)
 
 # docs/plots/*.svg from the newest bench/results/*.json, or from PLOTS=FILE.
 plots:

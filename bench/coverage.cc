@@ -1,71 +1,115 @@
 // SPDX-License-Identifier: MIT
-// How many function entries of a file the ladder's steps (a) to (c) can patch: blip_coverage FILE... prints
-// one JSON object per file, with -v also the reasons of refusal. Functions of stripped files are counted by
-// their unwind tables.
+// How much of a file's code blip can patch by a jump, at addresses as the kernel would choose them:
+// blip_coverage [--json] [-v] FILE... For every file: each instruction alone, all of them at once, and the
+// entries of all functions. Functions of stripped files are known by their unwind tables.
 #include <fmt/core.h>
 
 #include <chrono>
-#include <cstring>
-#include <map>
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include "probe/coverage.h"
 #include "probe/functions.h"
-#include "probe/plan.h"
+#include "probe/plan_points.h"
 
 namespace {
 
 using namespace blip;
 
-int report(const char* path, bool verbose) {
-  auto module = probe::Module::of_file(path);
-  auto all = module ? probe::all_functions(*module) : Result<std::vector<elf::Function>>(module.error());
+constexpr const char* kSteps[x86::kStepCount] = {
+    "nop5", "insn",         "window",     "upstream",        "springboard",
+    "pun",  "prefixed-pun", "evict-next", "evict-neighbour", "trap"};
+
+struct Measured {
+  const char* what;
+  probe::Coverage coverage;
+  double ms = 0;
+  size_t pages = 0;  // of trampolines
+};
+
+template <typename Plan>
+Measured measure(const char* what, const probe::Module& module, Plan plan) {
+  x86::TrampolineSpace space = probe::assumed_space(module);
+  const auto begin = std::chrono::steady_clock::now();
+  Measured m{.what = what, .coverage = plan(space)};
+  m.ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+  m.pages = space.pages();
+  return m;
+}
+
+probe::Coverage entries(const probe::Module& module, const std::vector<elf::Function>& functions,
+                        x86::TrampolineSpace& space) {
+  std::vector<probe::Point> points;
+  for (const elf::Function& f : functions)
+    if (!f.is_cold) points.push_back({.addr = f.addr, .is_entry = true, .function = f});
+  return probe::coverage_of(probe::plan_points(module, points, {}, space));
+}
+
+double percent(size_t part, size_t whole) {
+  return whole ? 100.0 * static_cast<double>(part) / static_cast<double>(whole) : 0;
+}
+
+void print_json(const std::string& path, const Measured& m) {
+  const probe::Coverage& c = m.coverage;
+  fmt::print(
+      "{{\"file\":\"{}\",\"what\":\"{}\",\"total\":{},\"jump\":{},\"refused\":{},\"ms\":{:.0f},\"pages\":{}",
+      path, m.what, c.total, c.jumps(), c.refused(), m.ms, m.pages);
+  for (size_t i = 0; i < x86::kStepCount; ++i) fmt::print(",\"{}\":{}", kSteps[i], c.steps[i]);
+  fmt::print("}}\n");
+}
+
+void print_table(const Measured& m, bool verbose) {
+  const probe::Coverage& c = m.coverage;
+  fmt::print("  {:<12} {:>9} {:>8.3f} {:>7.0f} {:>6}", m.what, c.total, percent(c.jumps(), c.total), m.ms,
+             m.pages);
+  for (size_t i = 0; i + 1 < x86::kStepCount; ++i)
+    fmt::print(" {:>{}.2f}", percent(c.steps[i], c.total), std::string_view(kSteps[i]).size());
+  fmt::print("\n");
+  if (!verbose) return;
+  for (const auto& [reason, n] : c.refusals) fmt::print("    {:7} {}\n", n, reason);
+}
+
+int report(const std::string& path, bool json, bool verbose) {
+  auto file = probe::Module::of_file(path);
+  auto all = file ? probe::all_functions(*file) : Result<std::vector<elf::Function>>(file.error());
   if (!all) {
     fmt::print(stderr, "blip_coverage: {}: {}\n", path, all.error().message());
     return 1;
   }
+  const probe::Module module = probe::assume_loaded(*file);
   std::vector<elf::Function> functions;
-  size_t nameless = 0;
-  for (const elf::Function& f : *all) {
-    if (f.is_ifunc || f.is_cold) continue;
-    functions.push_back(f);
-    nameless += f.is_nameless;
+  for (const elf::Function& f : *all)
+    if (!f.is_ifunc) functions.push_back(f);
+  if (!json) {
+    fmt::print("{}\n  {:<12} {:>9} {:>8} {:>7} {:>6}", path, "", "total", "jump %", "ms", "pages");
+    for (size_t i = 0; i + 1 < x86::kStepCount; ++i) fmt::print(" {}", kSteps[i]);
+    fmt::print("\n");
   }
-
-  const auto begin = std::chrono::steady_clock::now();
-  const auto sites = probe::plan_entries(*module, functions);
-  const double ms =
-      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
-  size_t steps[3] = {};
-  std::map<std::string, size_t> reasons;
-  for (const probe::SitePlan& site : sites) {
-    if (site.refused()) {
-      // Addresses differ, the cause is the same.
-      ++reasons[site.refusal.substr(0, site.refusal.find("0x"))];
-    } else {
-      ++steps[static_cast<size_t>(site.window.step)];
-    }
+  for (const Measured& m :
+       {measure("alone", module,
+                [&](auto& space) { return probe::coverage_alone(module, functions, {}, space); }),
+        measure("together", module,
+                [&](auto& space) { return probe::coverage_together(module, functions, {}, space); }),
+        measure("entries", module, [&](auto& space) { return entries(module, functions, space); })}) {
+    json ? print_json(path, m) : print_table(m, verbose);
   }
-  const size_t armed = steps[0] + steps[1] + steps[2];
-  fmt::print(
-      "{{\"file\":\"{}\",\"functions\":{},\"nameless\":{},\"armed\":{},\"nop\":{},\"single\":{},\"window\":{}"
-      ","
-      "\"plan_ms\":{:.1f}}}\n",
-      path, sites.size(), nameless, armed, steps[0], steps[1], steps[2], ms);
-  if (verbose)
-    for (const auto& [reason, n] : reasons) fmt::print(stderr, "{:6} {}\n", n, reason);
   return 0;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  bool verbose = false;
+  bool json = false, verbose = false;
   int failed = 0;
   for (int i = 1; i < argc; ++i) {
-    if (std::strcmp(argv[i], "-v") == 0) {
+    const std::string_view word = argv[i];
+    if (word == "-v") {
       verbose = true;
+    } else if (word == "--json") {
+      json = true;
     } else {
-      failed |= report(argv[i], verbose);
+      failed |= report(argv[i], json, verbose);
     }
   }
   return failed;

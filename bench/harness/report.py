@@ -34,8 +34,9 @@ COLUMNS = {
         ("per s", "median", lambda v: f"{v:.0f}" if v >= 100 else f"{v:.3g}"), ("change %", "change", "{:+.1f}"), ("avg ms", "avg", "{:.3f}"),
         ("p99 ms", "p99", "{:.2f}"), ("M hits/s", "hits", "{:.3f}"), ("hits each", "hits_each", "{:.0f}"),
         ("lost", "lost", "{:d}")]),
-    "coverage": ("share of function entries armed by steps (a) to (c)", [
-        ("functions", "functions", "{:d}"), ("armed", "armed", "{:d}"), ("%", "min", "{:.2f}")]),
+    "coverage": ("share of instructions and function entries that a jump can be put on, at ASLR'd addresses", [
+        ("total", "total", "{:d}"), ("refused", "refused", "{:d}"), ("%", "min", "{:.3f}"), ("plan ms", "ms", "{:.0f}"),
+        ("pages", "pages", "{:d}")]),
 }
 
 

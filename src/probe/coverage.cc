@@ -36,13 +36,15 @@ size_t Coverage::refused() const {
   return sum;
 }
 
-Coverage coverage_together(const Module& module, std::span<const elf::Function> functions,
-                           const PlanOptions& options, x86::TrampolineSpace& space) {
-  const std::vector<Point> points = every_instruction(module, functions);
-  const ModulePlan plan = plan_points(module, points, options, space);
+Coverage coverage_of(const ModulePlan& plan) {
   Coverage coverage;
   for (const PlannedProbe& probe : plan.probes) count(coverage, probe.refusal, probe.step);
   return coverage;
+}
+
+Coverage coverage_together(const Module& module, std::span<const elf::Function> functions,
+                           const PlanOptions& options, x86::TrampolineSpace& space) {
+  return coverage_of(plan_points(module, every_instruction(module, functions), options, space));
 }
 
 Coverage coverage_alone(const Module& module, std::span<const elf::Function> functions,

@@ -11,6 +11,7 @@
 
 #include "probe/module.h"
 #include "probe/plan.h"
+#include "probe/site.h"
 #include "x86/rewrite.h"
 #include "x86/trampoline_space.h"
 
@@ -24,6 +25,9 @@ struct Coverage {
   size_t refused() const;
   size_t jumps() const { return total - refused(); }
 };
+
+// What a plan comes to.
+Coverage coverage_of(const ModulePlan& plan);
 
 struct RefusedInstruction {
   FileAddr addr;

@@ -61,16 +61,25 @@ class Search {
 
 }  // namespace
 
+std::vector<AddrRange> free_ranges(std::span<const Map> maps) {
+  std::vector<AddrRange> free;
+  uint64_t from = kLowestAddress;
+  const auto add = [&](uint64_t end) {
+    end = round_down(std::min(end, kHighestAddress));
+    if (from < end) free.push_back({TargetAddr(from), TargetAddr(end)});
+  };
+  for (const Map& map : maps) {
+    add(map.range.begin.value - std::min(room_below(map), map.range.begin.value));
+    from = std::max(from, round_up(map.range.end.value) + room_above(map));
+  }
+  add(kHighestAddress);
+  return free;
+}
+
 std::optional<TargetAddr> find_gap(std::span<const Map> maps, uint64_t size, AddrRange window) {
   if (size == 0 || size > kHighestAddress || window.empty()) return std::nullopt;
   Search search(size, window);
-  uint64_t free_from = 0;
-  for (const Map& map : maps) {
-    const uint64_t begin = map.range.begin.value - std::min(room_below(map), map.range.begin.value);
-    if (free_from < begin) search.consider(free_from, begin);
-    free_from = std::max(free_from, round_up(map.range.end.value) + room_above(map));
-  }
-  if (free_from < kHighestAddress) search.consider(free_from, kHighestAddress);
+  for (const AddrRange& range : free_ranges(maps)) search.consider(range.begin.value, range.end.value);
   return search.best();
 }
 

@@ -40,9 +40,11 @@ Result<std::vector<Map>> parse_maps(std::string_view text);
 // The mapping that contains the address, or null.
 const Map* find_map(std::span<const Map> maps, TargetAddr addr);
 
-// The page-aligned free range of `size` bytes inside `window` nearest to its middle. Keeps clear of what the
-// target will want later: room for the heap and the stacks to grow, and addresses it cannot map. Maps must be
-// sorted.
+// Everything that is not mapped, in whole pages, keeping clear of what the target will want later: room for
+// the heap and the stacks to grow, and addresses it cannot map. Maps must be sorted.
+std::vector<AddrRange> free_ranges(std::span<const Map> maps);
+
+// The page-aligned free range of `size` bytes inside `window` nearest to its middle, of free_ranges(maps).
 std::optional<TargetAddr> find_gap(std::span<const Map> maps, uint64_t size, AddrRange window);
 
 }  // namespace blip::proc
