@@ -206,6 +206,16 @@ bool FunctionMatcher::could_match(std::string_view mangled) const {
   });
 }
 
+bool FunctionMatcher::has_words(std::string_view mangled) {
+  return !is_special(mangled) && !is_rust_v0(mangled);
+}
+
+std::optional<std::string_view> FunctionMatcher::word_with_length() const {
+  if (glob_ || required_.empty()) return std::nullopt;
+  const std::string& word = required_.front();
+  return word[0] >= '1' && word[0] <= '9' ? std::optional<std::string_view>(word) : std::nullopt;
+}
+
 // With its hash only where the SPEC can have one: it costs another demangling.
 bool FunctionMatcher::matches_with_hash(std::string_view mangled) const {
   if (name_.find("::h") == std::string::npos) return false;

@@ -2,6 +2,7 @@
 // Which functions and modules a SPEC means.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,6 +28,12 @@ class FunctionMatcher {
   explicit FunctionMatcher(const Spec& spec);
 
   bool matches(const Function& function) const;
+
+  const std::string& name() const { return name_; }
+  // An identifier with its length in front, "5parse", that occurs in each name that matches, if that
+  // has_words(); none if no such word is known.
+  std::optional<std::string_view> word_with_length() const;
+  static bool has_words(std::string_view mangled);
 
  private:
   bool equal_or_glob(std::string_view text) const;

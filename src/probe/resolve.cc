@@ -4,9 +4,11 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <set>
 #include <unordered_map>
 
+#include "elf/function_index.h"
 #include "elf/match.h"
 #include "probe/functions.h"
 #include "probe/ifunc.h"
@@ -15,10 +17,17 @@ namespace blip::probe {
 
 namespace {
 
+constexpr ptrdiff_t kManyNames = 16;
+
 class Resolver {
  public:
   Resolver(std::span<const elf::Spec> specs, std::span<const Module> modules, const ResolveContext& context)
-      : specs_(specs), modules_(modules), context_(context) {}
+      : specs_(specs),
+        modules_(modules),
+        context_(context),
+        by_name_(std::count_if(specs.begin(), specs.end(), [](const elf::Spec& spec) {
+                   return spec.kind == elf::SpecKind::kName;
+                 }) >= kManyNames) {}
 
   Result<std::vector<FunctionTarget>> run() {
     for (size_t i = 0; i < specs_.size(); ++i) TRY_OK(resolve(i));
@@ -65,16 +74,26 @@ class Resolver {
 
   Result<bool> match_module(size_t request, size_t m, const elf::FunctionMatcher& matcher) {
     TRY(const elf::SymbolTable* symbols, modules_[m].symbols());
+    if (by_name_ && specs_[request].kind != elf::SpecKind::kGlob) {
+      const auto [index, is_new] = indexes_.try_emplace(m, symbols->functions());
+      const auto found = index->second.matching(matcher);
+      for (const elf::Function* f : found) take(request, m, *f);
+      return !found.empty();
+    }
     bool matched = false;
     for (const elf::Function& f : symbols->functions()) {
       if (!matcher.matches(f)) continue;
       matched = true;
-      if (f.is_ifunc && context_.memory)
-        ifuncs_.push_back({.module = m, .function = f});
-      else
-        add(request, m, f, display_name(modules_[m], f));
+      take(request, m, f);
     }
     return matched;
+  }
+
+  void take(size_t request, size_t m, const elf::Function& f) {
+    if (f.is_ifunc && context_.memory)
+      ifuncs_.push_back({.module = m, .function = f});
+    else
+      add(request, m, f, display_name(modules_[m], f));
   }
 
   // Those match_module() has put aside, under their own names.
@@ -155,6 +174,8 @@ class Resolver {
   std::span<const elf::Spec> specs_;
   std::span<const Module> modules_;
   const ResolveContext& context_;
+  const bool by_name_;  // so many that an index pays
+  std::unordered_map<size_t, elf::FunctionIndex> indexes_;
   std::vector<Ifunc> ifuncs_;
   std::vector<FunctionTarget> found_;
   std::unordered_map<TargetAddr, size_t> by_address_;
