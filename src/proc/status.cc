@@ -135,6 +135,7 @@ Result<ProcStat> parse_stat(std::string_view text) {
     const std::string_view word = next_word(text);
     if (word.empty()) return Error(ErrorKind::kInvalid, "malformed /proc stat file");
     if (field == 3) stat.state = word[0];
+    if (field == 4) stat.ppid = number<pid_t>(word);
     if (field == 9) stat.flags = number<uint32_t>(word);
     if (field == 20) stat.num_threads = number<uint32_t>(word);
     if (field == 22) stat.start_time = number<uint64_t>(word);

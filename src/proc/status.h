@@ -48,11 +48,13 @@ Result<ProcStatus> parse_status(std::string_view text);
 // What /proc/PID/task/TID/stat says.
 struct ProcStat {
   char state = '?';
+  pid_t ppid = 0;
   uint32_t flags = 0;
   uint32_t num_threads = 0;  // of the process, exited ones that nobody has taken note of included
   uint64_t start_time = 0;   // clock ticks after boot
 
   bool kernel_thread() const { return flags & 0x00200000; }  // PF_KTHREAD
+  bool forked_without_exec() const { return flags & 0x40; }  // PF_FORKNOEXEC
 };
 
 Result<ProcStat> read_stat(pid_t pid, pid_t tid);

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "session/pad_source.h"
 
+#include <fmt/core.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <set>
 
@@ -33,17 +37,28 @@ uint64_t PadSource::class_hits(uint16_t class_id) const {
 
 bool PadSource::children_live() {
   std::erase_if(children_, [](const Child& c) { return !c.process.alive() || c.memory.mm_gone(); });
-  if (!children_.empty()) return true;
-  if (!follow_fork_) return false;
+  std::erase_if(hidden_children_,
+                [&](const HiddenChild& c) { return !instrumentation_->sharers().hides(c.pid); });
+  if (children_.empty() && hidden_children_.empty() && follow_fork_) find_children();
+  return !children_.empty() || !hidden_children_.empty();
+}
+
+void PadSource::find_children() {
   for (pid_t pid : instrumentation_->sharers().find()) {
     auto process = proc::Process::open(pid);
     auto memory = proc::Memory::open(pid);
     if (process && memory) children_.push_back({*std::move(process), *std::move(memory)});
   }
-  return !children_.empty();
+  for (pid_t pid : instrumentation_->sharers().find_hidden()) {
+    Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+    if (pidfd) hidden_children_.push_back({pid, std::move(pidfd)});
+  }
 }
 
-int PadSource::child_pidfd() const { return children_.empty() ? -1 : children_.front().process.pidfd(); }
+int PadSource::child_pidfd() const {
+  if (!children_.empty()) return children_.front().process.pidfd();
+  return hidden_children_.empty() ? -1 : hidden_children_.front().pidfd.get();
+}
 
 Result<probe::RemovalReport> PadSource::disarm_child(pid_t pid) const {
   TRY(const proc::Process process, proc::Process::open(pid));
@@ -62,7 +77,19 @@ void PadSource::disarm_children(Summary& summary) {
       const auto removed = disarm_child(pid);
       if (removed || instrumentation_->sharers().shares(pid)) tell_removal(pid, removed, summary);
     }
-    if (!any) return;
+    if (!any) break;
+  }
+  tell_hidden_children(summary);
+}
+
+void PadSource::tell_hidden_children(Summary& summary) const {
+  for (pid_t pid : instrumentation_->sharers().find_hidden()) {
+    summary.warnings.push_back(
+        fmt::format("process {}, forked by {}, could not be restored: it does not let you look at it "
+                    "(PR_SET_DUMPABLE 0, or another user's). Its probes stay, harmless, until it ends "
+                    "or a blip run by root (`blip count -p {}`) finds them",
+                    pid, pid_, pid));
+    summary.failed = true;
   }
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/fd.h"
 #include "proc/memory.h"
 #include "proc/process.h"
 #include "session/event_source.h"
@@ -44,15 +45,24 @@ class PadSource final : public EventSource {
     proc::Memory memory;
   };
 
+  // One that does not let blip look at it: all that is known is that it lives.
+  struct HiddenChild {
+    pid_t pid;
+    Fd pidfd;
+  };
+
   PadSource(const Plan& plan) : pid_(plan.process.pid()), follow_fork_(plan.options.follow_fork) {}
 
+  void find_children();
   Result<probe::RemovalReport> disarm_child(pid_t pid) const;
+  void tell_hidden_children(Summary& summary) const;
 
   pid_t pid_;
   bool follow_fork_;
   std::unique_ptr<probe::Instrumentation> instrumentation_;
   std::optional<RingConsumer> consumer_;
   std::vector<Child> children_;  // known ones; looked for only when the process has gone
+  std::vector<HiddenChild> hidden_children_;
 };
 
 }  // namespace blip::session

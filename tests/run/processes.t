@@ -123,6 +123,68 @@ check: untouched(PID) and untouched(child)
 go:
 check: {e.vpid for e in events()} == {PID, child}
 
+case: a child that hides from its own user is named, and works on with its probes
+as: user
+target: fork_hides
+run: blip record -p $PID --function work -o t
+expect-exit: 1
+expect-stderr: process $child, forked by $PID, could not be restored
+expect-stderr: blip count -p $child
+reads:
+check: summary.events == 20 and summary.discarded == 0 and summary.skipped == 0
+check: {e.vpid for e in events()} == {PID, child} and untouched(PID)
+go:
+run: blip record -p $PID --function work -o t2
+check: summary.events == 10
+
+case: a child that hides cannot hide from root
+as: root
+target: fork_hides
+run: blip record -p $PID --function work -o t
+exact:
+check: untouched(PID) and untouched(child)
+go:
+
+case: root takes the probes out of a child that hid from its user
+as: root
+target-as: user
+target: fork_hides
+run: setpriv --reuid 65534 --regid 65534 --clear-groups blip count -p $PID --function work
+expect-exit: 1
+check: table()["work"] == 20 and not untouched(child)
+go:
+sh: blip count -p $child --function work --duration 10ms
+check: untouched(child)
+go:
+
+case: the process ends, its hidden child is traced on
+as: user
+target: orphan hide
+start: blip record -p $PID --function work -o t
+go: nowait
+wait: say round=1
+line:
+wait: say round=2
+end:
+expect-exit: 1
+expect-stderr: process $child, forked by $PID, could not be restored
+reads:
+check: summary.events == 20 and {e.vpid for e in events()} == {child}
+line:
+wait: say round=3
+
+case: the process ends, its hidden child too: so does the trace
+as: user
+target: orphan hide
+start: blip record -p $PID --function work -o t
+go: nowait
+wait: say round=1
+sh: kill $child
+wait: blip
+end: alone
+reads:
+check: summary.events == 10
+
 case: an ignored child that outlives the session is restored too
 target: fork_lives
 run: blip record -p $PID --function work --no-follow-fork -o t
