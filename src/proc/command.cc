@@ -193,6 +193,7 @@ Result<Command::RunEnd> Command::run_to(TargetAddr addr, const std::function<Res
   return on_tracer_thread([&]() -> Result<RunEnd> {
     TRY(HeldRun run, HeldRun::begin(pid_));
     TRY_OK(run.break_at(addr));
+    TRY_OK(run.let_group_run());
     for (;;) {
       TRY(const StopEvent event, run.resume());
       if (event.kind == StopKind::kEnded) {
@@ -206,6 +207,15 @@ Result<Command::RunEnd> Command::run_to(TargetAddr addr, const std::function<Res
       TRY_OK(run.hold());
       return event.kind == StopKind::kExec ? RunEnd::kExec : RunEnd::kThere;
     }
+  });
+}
+
+Status Command::let_others_run(std::chrono::milliseconds moment) {
+  return on_tracer_thread([&]() -> Status {
+    TRY(const std::vector<pid_t> tids, list_threads(pid_));
+    for (const pid_t tid : tids)
+      if (tid != pid_) TRY_OK(run_held_thread(pid_, tid, moment));
+    return {};
   });
 }
 
@@ -236,7 +246,8 @@ Status Command::change_death_signal(int signal, bool then_continue) {
   TRY(const std::vector<Map> maps, read_maps(pid_));
   TRY(StubSite site, find_stub_site(memory, maps));
   TRY(Attachment attachment, Attachment::stop_all(process));
-  TRY(RemoteCaller caller, RemoteCaller::create(attachment, memory, std::move(site)));
+  // The death signal belongs to a thread; the one that forked is the first of its process.
+  TRY(RemoteCaller caller, RemoteCaller::create_in(pid_, attachment, memory, std::move(site)));
   for (const Thread& thread : attachment.threads())
     if (::ptrace(PTRACE_SETOPTIONS, thread.tid, nullptr, kTraceOptions | PTRACE_O_EXITKILL) != 0)
       return Error::from_errno(errno, fmt::format("cannot trace process {}", pid_));
@@ -244,7 +255,7 @@ Status Command::change_death_signal(int signal, bool then_continue) {
   caller.permit(SYS_prctl);
   TRY_OK(caller.call(SYS_prctl, PR_SET_PDEATHSIG, signal, 0, 0, 0));
   if (!then_continue) return {};
-  if (trap_ignored_) TRY_OK(ignore_trap_again(caller, memory, attachment.threads().front().registers));
+  if (trap_ignored_) TRY_OK(ignore_trap_again(caller, memory, caller.registers()));
   caller.finish();
   send(SIGCONT);
   return {};

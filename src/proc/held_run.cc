@@ -9,6 +9,7 @@
 
 #include <cerrno>
 #include <cstddef>
+#include <thread>
 #include <utility>
 
 #include "proc/permission.h"
@@ -18,8 +19,14 @@
 // How a child can run although it is stopped by SIGSTOP: that stop is a state of the process, which a seized
 // thread that PTRACE_CONT resumes leaves as it is (kernel/signal.c, SIGNAL_STOP_STOPPED). When the tracer
 // detaches, or dies, the thread falls back into the stop before its next instruction. So neither SIGCONT nor
-// a second SIGSTOP is sent, nobody's wait() sees anything, and there is no moment between "traced" and "held"
-// at which the child could get away.
+// a second SIGSTOP is needed, and there is no moment between "traced" and "held" at which the child could get
+// away.
+//
+// A thread that the child makes meanwhile is not traced, and the stop holds it (copy_process gives it
+// JOBCTL_STOP_PENDING). Where code of the program's own runs, which may wait for its threads,
+// let_group_run() ends the stop and hold() sends a SIGSTOP. That one cannot be missed either: whoever
+// dequeues it marks all threads in the same critical section, and a traced thread looks before it returns to
+// user space.
 //
 // A breakpoint ends with a forced SIGTRAP, which unblocks that signal; what the child was started with is put
 // back.
@@ -30,6 +37,7 @@ namespace {
 
 constexpr int kHoldAttempts = 64;
 constexpr std::chrono::milliseconds kStopPatience{20};
+constexpr std::chrono::microseconds kLookPause{100};
 constexpr uint64_t kTrapBit = uint64_t{1} << (SIGTRAP - 1);
 constexpr size_t kKernelSigsetSize = 8;
 constexpr long kEnableExecute0 = 1;  // DR7: L0, break on execution, length 1
@@ -79,7 +87,8 @@ HeldRun::HeldRun(HeldRun&& other) noexcept
     : pid_(std::exchange(other.pid_, 0)),
       break_addr_(other.break_addr_),
       stepping_(other.stepping_),
-      trap_was_blocked_(other.trap_was_blocked_) {}
+      trap_was_blocked_(other.trap_was_blocked_),
+      swallow_continue_(other.swallow_continue_) {}
 
 HeldRun::~HeldRun() {
   if (pid_ != 0) ::kill(pid_, SIGKILL);
@@ -93,6 +102,14 @@ Error HeldRun::ptrace_error(const char* what) const {
 Status HeldRun::break_at(TargetAddr addr) {
   break_addr_ = addr;
   if (!stepping_ && !set_debug_register(addr, true)) stepping_ = true;
+  return {};
+}
+
+// Sent while the only thread is in a ptrace stop, and so delivered to it, if it does not block it; a blocked
+// one is discarded by hold()'s SIGSTOP.
+Status HeldRun::let_group_run() {
+  if (::kill(pid_, SIGCONT) != 0) return ptrace_error("continue");
+  swallow_continue_ = true;
   return {};
 }
 
@@ -120,6 +137,7 @@ Result<StopEvent> HeldRun::resume() {
     }
     if (event.kind != StopKind::kSignal) continue;
     signal = event.signal;
+    if (signal == SIGCONT && std::exchange(swallow_continue_, false)) signal = 0;
     if (signal != SIGTRAP || break_addr_ == TargetAddr()) continue;
     TRY(const Trap trap, explain_trap());
     if (trap == Trap::kThere) return StopEvent{StopKind::kInterrupt, 0};
@@ -180,6 +198,49 @@ Status HeldRun::hold() {
   }
   return Error(ErrorKind::kBusy,
                fmt::format("process {} is continued by another program all the time", pid_));
+}
+
+namespace {
+
+// Runs it, again if it stops at once for an interrupt that came twice or for a signal, until it waits for
+// something: then it was given a CPU, which an interrupt that comes too early would not let it use. Stopped
+// at the end.
+StopEvent run_until_it_waits(pid_t pid, pid_t tid, std::chrono::steady_clock::time_point deadline) {
+  StopEvent event;
+  for (;;) {
+    const int signal = event.kind == StopKind::kSignal ? event.signal : 0;
+    if (::ptrace(PTRACE_CONT, tid, nullptr, signal) != 0) return {StopKind::kEnded, 0};
+    for (bool done = false; !done;) {
+      std::this_thread::sleep_for(kLookPause);
+      event = poll_stop(tid);
+      if (event.kind == StopKind::kEnded) return event;
+      if (event.kind != StopKind::kRunning) break;
+      const auto stat = read_stat(pid, tid);
+      done = !stat || stat->state == 'S' || stat->state == 'D' || std::chrono::steady_clock::now() > deadline;
+    }
+    if (event.kind == StopKind::kRunning) break;
+  }
+  (void)::ptrace(PTRACE_INTERRUPT, tid, nullptr, nullptr);
+  return wait_for_child(tid);
+}
+
+}  // namespace
+
+// By the same way as a HeldRun: resumed by its tracer in spite of the stop, which takes it back when the
+// tracer lets go.
+Status run_held_thread(pid_t pid, pid_t tid, std::chrono::milliseconds moment) {
+  if (::ptrace(PTRACE_SEIZE, tid, nullptr, options()) != 0) {
+    if (errno == ESRCH) return {};
+    return Error::from_errno(errno, fmt::format("cannot trace thread {}", tid));
+  }
+  (void)::ptrace(PTRACE_INTERRUPT, tid, nullptr, nullptr);
+  if (wait_for_child(tid).kind == StopKind::kEnded) return {};
+  const StopEvent event = run_until_it_waits(pid, tid, std::chrono::steady_clock::now() + moment);
+  if (event.kind == StopKind::kEnded) return {};
+  const int signal = event.kind == StopKind::kSignal ? event.signal : 0;
+  if (::ptrace(PTRACE_DETACH, tid, nullptr, signal) != 0 && errno != ESRCH)
+    return Error::from_errno(errno, fmt::format("cannot let go of thread {}", tid));
+  return {};
 }
 
 }  // namespace blip::proc

@@ -3,6 +3,8 @@
 
 #include <sys/types.h>
 
+#include <chrono>
+
 #include "base/addr.h"
 #include "base/result.h"
 #include "proc/stop_event.h"
@@ -25,6 +27,9 @@ class HeldRun {
   // changes and children it forks meanwhile are not concerned: a debug register or, where there is none to
   // be had, single steps.
   Status break_at(TargetAddr addr);
+  // Ends the stop of the group: threads that the child makes run, where they would fall into the stop and
+  // let the child wait for them for ever. hold() stops them all again.
+  Status let_group_run();
   // Runs on until the child is at break_at's address (kInterrupt), has executed a program (kExec) or has
   // ended (kEnded, its exit status still to be waited for). Signals reach it as they would have.
   Result<StopEvent> resume();
@@ -48,7 +53,12 @@ class HeldRun {
   TargetAddr break_addr_;
   bool stepping_ = false;
   bool trap_was_blocked_ = false;
+  bool swallow_continue_ = false;  // our own SIGCONT is on its way
 };
+
+// Lets one thread of a held process run until it waits for something, or for a moment, and fall back into the
+// stop. Fine if it has ended.
+Status run_held_thread(pid_t pid, pid_t tid, std::chrono::milliseconds moment);
 
 // Waits as long as it takes; an exit status is left for the owner of the child.
 StopEvent wait_for_child(pid_t pid);

@@ -102,11 +102,24 @@ RemoteCaller::RemoteCaller(RemoteCaller&& other) noexcept
       scratch_(other.scratch_) {}
 
 Result<RemoteCaller> RemoteCaller::create(Attachment& attachment, Memory& memory, StubSite site) {
-  TRY_OK(clear_left_over_stub(attachment, memory, site));
   std::vector<Thread*> candidates;
   for (Thread& thread : attachment.threads()) candidates.push_back(&thread);
   std::stable_partition(candidates.begin(), candidates.end(),
                         [](const Thread* thread) { return thread->registers.restarts_system_call(); });
+  return create_in_one_of(candidates, attachment, memory, std::move(site));
+}
+
+Result<RemoteCaller> RemoteCaller::create_in(pid_t tid, Attachment& attachment, Memory& memory,
+                                             StubSite site) {
+  std::vector<Thread*> candidates;
+  for (Thread& thread : attachment.threads())
+    if (thread.tid == tid) candidates.push_back(&thread);
+  return create_in_one_of(candidates, attachment, memory, std::move(site));
+}
+
+Result<RemoteCaller> RemoteCaller::create_in_one_of(std::span<Thread* const> candidates,
+                                                    Attachment& attachment, Memory& memory, StubSite site) {
+  TRY_OK(clear_left_over_stub(attachment, memory, site));
   Error last(ErrorKind::kGone, fmt::format("process {} has no stopped thread", attachment.pid()));
   for (Thread* thread : candidates) {
     RemoteCaller caller(attachment.pid(), *thread, memory, site);

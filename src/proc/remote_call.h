@@ -25,6 +25,8 @@ class RemoteCaller {
 
   // Chooses a thread with room on its stack, one waiting in a system call if there is one.
   static Result<RemoteCaller> create(Attachment& attachment, Memory& memory, StubSite site);
+  // In this thread or not at all.
+  static Result<RemoteCaller> create_in(pid_t tid, Attachment& attachment, Memory& memory, StubSite site);
 
   RemoteCaller(RemoteCaller&& other) noexcept;
   RemoteCaller& operator=(RemoteCaller&&) = delete;
@@ -46,6 +48,8 @@ class RemoteCaller {
                                    std::span<const uint64_t> others);
 
   pid_t tid() const { return thread_->tid; }
+  // Where the thread was stopped.
+  const Registers& registers() const { return original_; }
   // True if only mmap and munmap may be called.
   bool restricted() const { return restricted_; }
   // One more: the caller knows that the target's filter lets it pass.
@@ -57,6 +61,8 @@ class RemoteCaller {
   struct Call;
 
   RemoteCaller(pid_t pid, Thread& thread, Memory& memory, StubSite site);
+  static Result<RemoteCaller> create_in_one_of(std::span<Thread* const> candidates, Attachment& attachment,
+                                               Memory& memory, StubSite site);
 
   Status prepare();
   Status check_seccomp();

@@ -19,6 +19,8 @@ namespace blip::session {
 namespace {
 
 constexpr uint32_t kUnusedSubbuf = 4096;
+constexpr int kDisarmTries = 8;
+constexpr std::chrono::milliseconds kFirstMoment{2};
 
 Result<std::vector<probe::Module>> modules_now(const proc::Process& process, const proc::Memory& memory) {
   TRY(const std::vector<proc::Map> maps, proc::read_maps(process.pid()));
@@ -77,8 +79,7 @@ Status Spawn::run_to_milestone(TraceContext& context) {
   if (end == proc::Command::RunEnd::kExec) ended = End::kTargetExec;
   if (milestone->kind() == probe::Milestone::Kind::kEntry)
     notes.push_back("the program's loader is unknown: what libraries do before its entry is not traced");
-  disarm_early();
-  return {};
+  return disarm_early();
 }
 
 Status Spawn::arm_early(TraceContext& context, const PlanScope& scope) {
@@ -96,11 +97,20 @@ Status Spawn::arm_early(TraceContext& context, const PlanScope& scope) {
   return {};
 }
 
-void Spawn::disarm_early() {
-  if (!early) return;
-  Summary summary;
-  early->disarm(summary);
-  notes.insert(notes.end(), summary.warnings.begin(), summary.warnings.end());
+// A thread that the program has made is held wherever it was, maybe in a probe, and cannot leave it by
+// itself.
+Status Spawn::disarm_early() {
+  if (!early) return {};
+  auto moment = kFirstMoment;
+  for (int i = 1;; ++i, moment *= 2) {
+    if (!ended) TRY_OK(command.let_others_run(moment));
+    Summary summary;
+    const bool clean = early->disarm(summary);
+    if (!clean && i < kDisarmTries) continue;
+    if (!clean) return Error(ErrorKind::kBusy, summary.warnings.front());
+    notes.insert(notes.end(), summary.warnings.begin(), summary.warnings.end());
+    return {};
+  }
 }
 
 }  // namespace blip::session

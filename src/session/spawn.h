@@ -34,7 +34,7 @@ struct Spawn {
   Status prepare(TraceContext& context);
   Status run_to_milestone(TraceContext& context);
   Status arm_early(TraceContext& context, const PlanScope& scope);
-  void disarm_early();
+  Status disarm_early();
 };
 
 }  // namespace blip::session

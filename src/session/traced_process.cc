@@ -200,13 +200,16 @@ int TracedProcess::poll_fd() const {
   return source_->child_pidfd();
 }
 
-void TracedProcess::disarm(Summary& summary) {
+bool TracedProcess::disarm(Summary& summary) {
   disarmed_ = true;
+  bool kept = false;
   if (!has_left()) {
     auto removed = source_->disarm();
+    kept = removed && removed->kept;
     if (removed || !has_left()) tell_removal(process_.pid(), removed, summary);
   }
   source_->disarm_children(summary);
+  return !kept;
 }
 
 void TracedProcess::add_hits(std::vector<std::optional<uint64_t>>& hits) const {

@@ -66,8 +66,8 @@ class TracedProcess {
   int poll_fd() const;
   bool shares(pid_t pid) const { return source_->shares(pid); }
 
-  // Restores the process and its children.
-  void disarm(Summary& summary);
+  // Restores the process and its children. False: a thread is inside a probe, and the memory stays.
+  bool disarm(Summary& summary);
   // Counting: adds the hits of each armed function to its class's entry, [class id - 1].
   void add_hits(std::vector<std::optional<uint64_t>>& hits) const;
 

@@ -85,6 +85,27 @@ run: blip record -o t --function ld-linux*:_dl_debug_state -- $TARGETS/spawned 1
 reads:
 check: len(events("_dl_debug_state")) == 2
 
+case: a static program whose constructor waits for a thread it has made
+until: alone
+run: blip record -o t --context tid --function work --function main -- $TARGETS/early_threads_static 20
+expect: calls=21
+reads:
+check: [e.name for e in events()] == ["work", "main"] + ["work"] * 20
+check: len({e.vtid for e in events()}) == 3
+
+case: a dynamic program whose constructor waits for a thread it has made
+until: alone
+run: blip count --function work --function main -- $TARGETS/early_threads 20
+expect: calls=21
+check: table() == {"work": 21, "main": 1}
+
+case: a killed blip leaves a static program with threads running
+sh: (blip record -q -o t --function work -- $TARGETS/early_threads_static 20 stay > out.txt & echo $! > pid.txt);
+  while ! grep -q calls=21 out.txt; do sleep 0.01; done;
+  command=$(cat /proc/$(cat pid.txt)/task/*/children | tr -d ' '); kill -KILL $(cat pid.txt);
+  while [ -e /proc/$(cat pid.txt) ]; do sleep 0.01; done; sleep 0.1; kill -TERM $$command && echo lived on
+expect: lived on
+
 # ---- status and signals ----
 
 case: the exit status is passed on
