@@ -8,6 +8,8 @@
 #include <iterator>
 #include <set>
 
+#include "ctf/packet.h"
+
 namespace blip::ctf {
 
 namespace {
@@ -64,9 +66,11 @@ clock {{
 
 typealias integer {{ size = 48; align = 1; signed = false; map = clock.monotonic.value; }} := ts48_t;
 typealias integer {{ size = 64; align = 8; signed = false; map = clock.monotonic.value; }} := ts64_t;
+)";
 
+constexpr const char* kStream = R"(
 stream {{
-	id = 0;
+	id = {id};
 	event.header := struct {{
 		uint16_t id;
 		ts48_t timestamp;
@@ -79,7 +83,7 @@ stream {{
 		uint64_t packet_seq_num;
 		uint64_t events_discarded;
 		uint32_t cpu_id;
-	}};
+{packet_vpid}	}};
 {event_context}}};
 )";
 
@@ -108,39 +112,66 @@ std::string declaration(const std::string& name, FieldType type) {
   return {};
 }
 
-// "struct { ... }" of the contexts or of the payload; names that became equal get a number.
-std::string scope(const EventClass& event_class, bool contexts) {
-  std::string out = "struct { ";
-  std::set<std::string> used;
-  for (const Field& field : event_class.fields) {
-    if (field.is_context != contexts) continue;
-    const std::string plain = tsdl_identifier(field.name);
-    std::string name = plain;
-    for (int n = 2; !used.insert(name).second; ++n) name = fmt::format("{}_{}", plain, n);
-    out += declaration(name, field.type) + " ";
+// Writes what one stream class looks like, and its events.
+class StreamText {
+ public:
+  StreamText(uint32_t id, std::span<const EventClass> classes) : id_(id), classes_(classes) {}
+
+  void add_to(std::string& out) const {
+    using fmt::arg;
+    const std::string common = common_contexts();
+    fmt::format_to(std::back_inserter(out), kStream, arg("id", id_),
+                   arg("packet_vpid", id_ == kStreamOfOneProcess ? "\t\tint32_t vpid;\n" : ""),
+                   arg("event_context", common.empty() ? "" : "\tevent.context := " + common + ";\n"));
+    for (const EventClass& event_class : classes_) add_event(out, event_class, common.empty());
   }
-  return out + "}";
-}
 
-// The contexts all classes have in common, empty if they differ or there are none.
-std::string common_contexts(std::span<const EventClass> classes) {
-  const auto has_contexts = [](const EventClass& c) {
-    return std::any_of(c.fields.begin(), c.fields.end(), [](const Field& f) { return f.is_context; });
-  };
-  if (classes.empty() || !has_contexts(classes.front())) return {};
-  const std::string first = scope(classes.front(), true);
-  const bool same = std::all_of(classes.begin(), classes.end(),
-                                [&](const EventClass& c) { return scope(c, true) == first; });
-  return same ? first : std::string();
-}
+ private:
+  bool is_there(const EventClass& event_class, const Field& field) const {
+    const bool told_by_packets = event_class.leads_with_pid && field.is_implicit &&
+                                 &field == &event_class.fields.front() && id_ == kStreamOfOneProcess;
+    return !told_by_packets;
+  }
 
-void add_event(std::string& out, const EventClass& event_class, bool own_contexts) {
-  fmt::format_to(std::back_inserter(out), "\nevent {{\n\tname = {};\n\tid = {};\n\tstream_id = 0;\n",
-                 tsdl_string(event_class.name.empty() ? "(unnamed)" : event_class.name), event_class.id);
-  const bool any = !event_class.fields.empty() && event_class.fields.front().is_context;
-  if (own_contexts && any) out += "\tcontext := " + scope(event_class, true) + ";\n";
-  out += "\tfields := " + scope(event_class, false) + ";\n};\n";
-}
+  bool has_contexts(const EventClass& c) const {
+    return std::any_of(c.fields.begin(), c.fields.end(),
+                       [&](const Field& f) { return f.is_context && is_there(c, f); });
+  }
+
+  // "struct { ... }" of the contexts or of the payload; names that became equal get a number.
+  std::string scope(const EventClass& event_class, bool contexts) const {
+    std::string out = "struct { ";
+    std::set<std::string> used;
+    for (const Field& field : event_class.fields) {
+      if (field.is_context != contexts || !is_there(event_class, field)) continue;
+      const std::string plain = tsdl_identifier(field.name);
+      std::string name = plain;
+      for (int n = 2; !used.insert(name).second; ++n) name = fmt::format("{}_{}", plain, n);
+      out += declaration(name, field.type) + " ";
+    }
+    return out + "}";
+  }
+
+  // The contexts all classes have in common, empty if they differ or there are none.
+  std::string common_contexts() const {
+    if (classes_.empty() || !has_contexts(classes_.front())) return {};
+    const std::string first = scope(classes_.front(), true);
+    const bool same = std::all_of(classes_.begin(), classes_.end(),
+                                  [&](const EventClass& c) { return scope(c, true) == first; });
+    return same ? first : std::string();
+  }
+
+  void add_event(std::string& out, const EventClass& event_class, bool own_contexts) const {
+    fmt::format_to(std::back_inserter(out), "\nevent {{\n\tname = {};\n\tid = {};\n\tstream_id = {};\n",
+                   tsdl_string(event_class.name.empty() ? "(unnamed)" : event_class.name), event_class.id,
+                   id_);
+    if (own_contexts && has_contexts(event_class)) out += "\tcontext := " + scope(event_class, true) + ";\n";
+    out += "\tfields := " + scope(event_class, false) + ";\n};\n";
+  }
+
+  uint32_t id_;
+  std::span<const EventClass> classes_;
+};
 
 }  // namespace
 
@@ -156,15 +187,14 @@ Uuid random_uuid() {
 std::string metadata_text(const TraceInfo& info, std::span<const EventClass> classes, const Uuid& uuid) {
   using fmt::arg;
   const int64_t offset = std::max<int64_t>(info.realtime_offset, 0);
-  const std::string common = common_contexts(classes);
-  const std::string event_context = common.empty() ? "" : "\tevent.context := " + common + ";\n";
-  std::string out = fmt::format(
-      kPreamble, arg("uuid", uuid_text(uuid)), arg("major", kTracerMajor), arg("minor", kTracerMinor),
-      arg("hostname", tsdl_string(info.hostname)), arg("procname", tsdl_string(info.procname)),
-      arg("vpid", info.vpid), arg("command_line", tsdl_string(info.command_line)),
-      arg("creation_time", tsdl_string(info.creation_time)), arg("offset_s", offset / kNsPerSecond),
-      arg("offset", offset % kNsPerSecond), arg("event_context", event_context));
-  for (const EventClass& event_class : classes) add_event(out, event_class, common.empty());
+  std::string out = fmt::format(kPreamble, arg("uuid", uuid_text(uuid)), arg("major", kTracerMajor),
+                                arg("minor", kTracerMinor), arg("hostname", tsdl_string(info.hostname)),
+                                arg("procname", tsdl_string(info.procname)), arg("vpid", info.vpid),
+                                arg("command_line", tsdl_string(info.command_line)),
+                                arg("creation_time", tsdl_string(info.creation_time)),
+                                arg("offset_s", offset / kNsPerSecond), arg("offset", offset % kNsPerSecond));
+  StreamText(kStreamOfOneProcess, classes).add_to(out);
+  if (info.streams_of_several) StreamText(kStreamOfSeveral, classes).add_to(out);
   return out;
 }
 

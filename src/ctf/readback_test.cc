@@ -89,7 +89,7 @@ class Values {
 
 std::string expected_line(uint64_t time, uint32_t cpu, const EventClass& c, const Values& values) {
   const bool contexts = !c.fields.empty() && c.fields.front().is_context;
-  return fmt::format("[{:020}] {}: {{ cpu_id = {} }}{}{}", time, c.name, cpu,
+  return fmt::format("[{:020}] {}: {{ cpu_id = {}, vpid = 42 }}{}{}", time, c.name, cpu,
                      contexts ? values.shown(true) : "", values.shown(false));
 }
 
@@ -254,8 +254,8 @@ TEST_P(Readback, hostile_names) {
     const int32_t fields[2] = {-1, 2};
     for (const EventClass& c : trace.classes) {
       writer.append(kStart + c.id, c.id, reinterpret_cast<const uint8_t*>(fields), sizeof fields);
-      lines.push_back(fmt::format("[{:020}] {}: {{ cpu_id = 0 }}, {{ a_b__ = -1, int = 2 }}", kStart + c.id,
-                                  names[c.id].second));
+      lines.push_back(fmt::format("[{:020}] {}: {{ cpu_id = 0, vpid = 42 }}, {{ a_b__ = -1, int = 2 }}",
+                                  kStart + c.id, names[c.id].second));
     }
   }
   expect_lines(lines);
@@ -273,8 +273,42 @@ TEST_P(Readback, a_class_added_while_writing) {
     EXPECT_TRUE(trace.dir.write_metadata(metadata_text({}, trace.classes, trace.uuid)));
     writer.append(kStart + 1, 2, reinterpret_cast<const uint8_t*>(&word), 8);
   }
-  expect_lines({word_line(kStart, 1),
-                fmt::format("[{:020}] late: {{ cpu_id = 0 }}, {{ vtid = 5 }}, {{ x = 0 }}", kStart + 1)});
+  expect_lines(
+      {word_line(kStart, 1),
+       fmt::format("[{:020}] late: {{ cpu_id = 0, vpid = 42 }}, {{ vtid = 5 }}, {{ x = 0 }}", kStart + 1)});
+}
+
+// The pid that nobody asked for is told by the packets where they can, by the events where they cannot.
+TEST_P(Readback, streams_of_one_process_and_of_several) {
+  const Field pid{"vpid", FieldType::kInt32, 0, true, true};
+  EventClass implicit{1, "f", {pid, {"rdi", FieldType::kHex64}}, 0, true};
+  EventClass asked{2, "g", {pid, {"rdi", FieldType::kHex64}}, 0, true};
+  asked.fields.front().is_implicit = false;
+  TestTrace trace(dir_, {implicit, asked});
+  const uint64_t word = 7;
+  const auto* fields = reinterpret_cast<const uint8_t*>(&word);
+  {
+    StreamWriter one = trace.stream("one", 0);
+    StreamWriter several = trace.stream_of_several("several", 1, 1);
+    for (uint64_t i = 0; i < 1000; ++i) {
+      one.append(kStart + 4 * i, 1, fields, 8);
+      one.append_with_pid(kStart + 4 * i + 1, 2, kVpid, fields, 8);
+      several.append_with_pid(kStart + 4 * i + 2, 1, int32_t(i), fields, 8);
+      several.append_with_pid(kStart + 4 * i + 3, 2, -1, fields, 8);
+    }
+  }
+  std::vector<std::string> lines;
+  for (uint64_t i = 0; i < 1000; ++i) {
+    const uint64_t t = kStart + 4 * i;
+    lines.push_back(fmt::format("[{:020}] f: {{ cpu_id = 0, vpid = 42 }}, {{ rdi = 0x7 }}", t));
+    lines.push_back(
+        fmt::format("[{:020}] g: {{ cpu_id = 0, vpid = 42 }}, {{ vpid = 42 }}, {{ rdi = 0x7 }}", t + 1));
+    lines.push_back(fmt::format("[{:020}] f: {{ cpu_id = 1 }}, {{ vpid = {} }}, {{ rdi = 0x7 }}", t + 2, i));
+    lines.push_back(fmt::format("[{:020}] g: {{ cpu_id = 1 }}, {{ vpid = -1 }}, {{ rdi = 0x7 }}", t + 3));
+  }
+  expect_lines(lines);
+  const auto packets = check_stream(dir_ + "/several", {{1, 12}, {2, 12}});
+  EXPECT_EQ(all_events(packets).size(), 2000u);
 }
 
 TEST_P(Readback, what_a_target_puts_into_text_cannot_break_the_trace) {

@@ -36,7 +36,8 @@ struct EventClass {
   std::vector<Field> fields;
   uint32_t record_size = 0;
   // The first field is the process's pid, which the rings tell by other means: a record in a ring lacks it,
-  // and what follows lies that much nearer to the header.
+  // and what follows lies that much nearer to the header. So does an event in a stream of one process, if
+  // nobody asked for the field (is_implicit): there the packets tell it.
   bool leads_with_pid = false;
 };
 
@@ -59,6 +60,8 @@ struct TraceInfo {
   std::string command_line;     // blip's own, for the reader's benefit
   std::string creation_time;    // ISO 8601, UTC
   int64_t realtime_offset = 0;  // CLOCK_REALTIME - CLOCK_MONOTONIC, ns
+  // Whether there are streams that several processes write: events are declared once for each kind of stream.
+  bool streams_of_several = false;
 };
 
 }  // namespace blip::ctf

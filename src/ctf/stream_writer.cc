@@ -25,25 +25,25 @@ Error removed() { return Error(ErrorKind::kGone, "a file of the trace was remove
 }  // namespace
 
 Result<StreamWriter> StreamWriter::create(int dir_fd, const std::string& name,
-                                          const std::array<uint8_t, 16>& uuid, uint64_t instance_id,
-                                          uint32_t cpu_id) {
+                                          const std::array<uint8_t, 16>& uuid, const StreamInfo& info) {
   Fd fd(::openat(dir_fd, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!fd) return Error::from_errno(errno, "cannot make the stream file " + name);
   TRY(Mapping buffer, Mapping::create(size_t{kBufferPackets} * kPacketSize, PROT_READ | PROT_WRITE,
                                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-  return StreamWriter(std::move(fd), std::move(buffer), uuid, instance_id, cpu_id);
+  return StreamWriter(std::move(fd), std::move(buffer), uuid, info);
 }
 
-StreamWriter::StreamWriter(Fd fd, Mapping buffer, const std::array<uint8_t, 16>& uuid, uint64_t instance_id,
-                           uint32_t cpu_id)
+StreamWriter::StreamWriter(Fd fd, Mapping buffer, const std::array<uint8_t, 16>& uuid, const StreamInfo& info)
     : fd_(std::move(fd)),
       buffer_(std::move(buffer)),
       header_{.magic = kPacketMagic,
               .uuid = uuid,
-              .stream_id = 0,
-              .stream_instance_id = instance_id,
+              .stream_id = info.vpid ? kStreamOfOneProcess : kStreamOfSeveral,
+              .stream_instance_id = info.instance_id,
               .packet_size = uint64_t{kPacketSize} * 8,
-              .cpu_id = cpu_id},
+              .cpu_id = info.cpu_id,
+              .vpid = info.vpid.value_or(0)},
+      header_size_(info.vpid ? uint32_t{sizeof(PacketHeader)} : kHeaderOfSeveral),
       packet_events_(std::make_unique<std::array<uint16_t, kBufferPackets>>()) {}
 
 StreamWriter& StreamWriter::operator=(StreamWriter&& other) noexcept {
@@ -82,7 +82,7 @@ void StreamWriter::open_packet(uint64_t time_ns) {
   open_ = true;
   open_events_ = 0;
   begin_time_ = time_ns;
-  cursor_ = slot(full_packets_) + sizeof(PacketHeader);
+  cursor_ = slot(full_packets_) + header_size_;
   room_ = kMaxFieldsSize;
 }
 
@@ -93,7 +93,7 @@ void StreamWriter::close_packet() {
   if (sequence_ == 0 && discarded_ != 0) {
     std::memmove(slot(1), slot(0), kPacketSize);
     cursor_ += kPacketSize;
-    seal(begin_time_, begin_time_, sizeof(PacketHeader), 0, 0);
+    seal(begin_time_, begin_time_, header_size_, 0, 0);
   }
   seal(begin_time_, last_time_, static_cast<uint32_t>(cursor_ - slot(full_packets_)), open_events_,
        discarded_);
@@ -110,7 +110,7 @@ void StreamWriter::seal(uint64_t begin, uint64_t end, uint32_t content_bytes, ui
   header_.events_discarded = discarded;
   (*packet_events_)[full_packets_] = static_cast<uint16_t>(events);
   uint8_t* packet = slot(full_packets_++);
-  std::memcpy(packet, &header_, sizeof header_);
+  std::memcpy(packet, &header_, header_size_);
   std::memset(packet + content_bytes, 0, kPacketSize - content_bytes);
   sealed_discarded_ = discarded;
 }
@@ -122,8 +122,8 @@ void StreamWriter::tell_discarded() {
   if (error_) return;
   const uint64_t end = std::max(last_time_, discarded_time_);
   const uint64_t begin = last_time_ != 0 ? last_time_ : end;
-  if (sequence_ == 0) seal(begin, begin, sizeof(PacketHeader), 0, 0);
-  seal(begin, end, sizeof(PacketHeader), 0, discarded_);
+  if (sequence_ == 0) seal(begin, begin, header_size_, 0, 0);
+  seal(begin, end, header_size_, 0, discarded_);
   last_time_ = end;
 }
 
@@ -159,8 +159,7 @@ void StreamWriter::write_packets() {
   for (size_t i = 0; i < full_packets_; ++i) {
     (i < packets ? written_events_ : lost_events_) += (*packet_events_)[i];
   }
-  if (packets != 0)
-    std::memcpy(&last_written_, slot(static_cast<uint32_t>(packets - 1)), sizeof last_written_);
+  if (packets != 0) std::memcpy(&last_written_, slot(static_cast<uint32_t>(packets - 1)), header_size_);
   if (failure != 0) {
     fail(Error::from_errno(failure, "cannot write the trace (events from here on are lost)"));
   } else if (was_removed()) {
@@ -200,7 +199,7 @@ void StreamWriter::tell_lost() {
   if (file_size_ < 2 * uint64_t{kPacketSize}) return;
   last_written_.events_discarded = discarded_ + lost_events_;
   [[maybe_unused]] const ssize_t put =
-      ::pwrite(fd_.get(), &last_written_, sizeof last_written_, static_cast<off_t>(file_size_ - kPacketSize));
+      ::pwrite(fd_.get(), &last_written_, header_size_, static_cast<off_t>(file_size_ - kPacketSize));
 }
 
 Status StreamWriter::status() const {

@@ -15,6 +15,14 @@
 
 namespace blip::ctf {
 
+struct StreamInfo {
+  uint64_t instance_id = 0;  // unique in the trace
+  uint32_t cpu_id = 0;
+  // The process all events are of: told once per packet. None: they are of several, and each event of a class
+  // with leads_with_pid begins with its pid.
+  std::optional<int32_t> vpid;
+};
+
 // Writes one data stream file, packet by packet. Only whole packets ever reach the file, so it is readable
 // whatever happens to the writer. The first failed write is remembered: the file is cut back to its last
 // whole packet, every event that did not get there is counted in lost_events() and, if there is a second
@@ -22,10 +30,9 @@ namespace blip::ctf {
 // while it was written has lost everything. The destructor flushes what is left.
 class StreamWriter {
  public:
-  // Makes the file `name` (which must not exist) in the directory `dir_fd`. `instance_id` is unique in the
-  // trace.
+  // Makes the file `name` (which must not exist) in the directory `dir_fd`.
   static Result<StreamWriter> create(int dir_fd, const std::string& name, const std::array<uint8_t, 16>& uuid,
-                                     uint64_t instance_id, uint32_t cpu_id);
+                                     const StreamInfo& info);
   StreamWriter(StreamWriter&& other) noexcept = default;
   StreamWriter& operator=(StreamWriter&& other) noexcept;
   ~StreamWriter();
@@ -67,8 +74,7 @@ class StreamWriter {
   // Readers widen the 48-bit time by the packet's 64-bit begin; half the range leaves no doubt.
   static constexpr uint64_t kMaxSpan = uint64_t{1} << 47;
 
-  StreamWriter(Fd fd, Mapping buffer, const std::array<uint8_t, 16>& uuid, uint64_t instance_id,
-               uint32_t cpu_id);
+  StreamWriter(Fd fd, Mapping buffer, const std::array<uint8_t, 16>& uuid, const StreamInfo& info);
 
   // Where the fields go; nullptr: the event is lost.
   uint8_t* begin_event(uint64_t time_ns, uint16_t class_id, uint32_t fields_size) {
@@ -119,6 +125,7 @@ class StreamWriter {
   Fd fd_;
   Mapping buffer_;  // full packets, then the open one
   PacketHeader header_;
+  uint32_t header_size_;
   PacketHeader last_written_{};
   uint32_t full_packets_ = 0;
   bool open_ = false;

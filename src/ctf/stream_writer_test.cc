@@ -12,7 +12,7 @@ namespace blip::ctf::testing {
 namespace {
 
 constexpr uint64_t kStart = 5'000'000'000'000;
-constexpr size_t kWordsPerPacket = (4096 - 84) / 16;
+constexpr size_t kWordsPerPacket = (4096 - 88) / 16;
 
 class StreamWriterTest : public ::testing::Test {
  protected:
@@ -149,9 +149,9 @@ TEST_F(StreamWriterTest, the_destructor_and_a_move_lose_nothing) {
 
 TEST_F(StreamWriterTest, an_existing_file_or_link_is_not_overwritten) {
   { StreamWriter writer = trace_.stream("s"); }
-  EXPECT_FALSE(StreamWriter::create(trace_.dir.dir_fd(), "s", trace_.uuid, 0, 0));
+  EXPECT_FALSE(StreamWriter::create(trace_.dir.dir_fd(), "s", trace_.uuid, {}));
   std::filesystem::create_symlink("/nonexistent", scratch_ / "trace/link");
-  EXPECT_FALSE(StreamWriter::create(trace_.dir.dir_fd(), "link", trace_.uuid, 0, 0));
+  EXPECT_FALSE(StreamWriter::create(trace_.dir.dir_fd(), "link", trace_.uuid, {}));
 }
 
 // Appends until well past the failure; checks that what is in the file and what is counted as lost is all

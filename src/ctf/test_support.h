@@ -39,7 +39,8 @@ struct ReaderOutput {
 
 inline const std::vector<std::string> kReaders = {"babeltrace2", "babeltrace"};
 
-// Lines like "[00000000000000001000] name: { cpu_id = 0 }, { rdi = 0x1 }", the same for both readers.
+// Lines like "[00000000000000001000] name: { cpu_id = 0, vpid = 42 }, { rdi = 0x1 }", the same for both
+// readers.
 ReaderOutput read_trace(const std::string& reader, const std::string& dir);
 // Reads everything and prints nothing but complaints.
 ReaderOutput read_silently(const std::string& reader, const std::string& dir);
@@ -63,10 +64,13 @@ struct FilePacket {
 std::vector<FilePacket> check_stream(const std::string& path, const std::map<uint16_t, uint32_t>& sizes);
 std::vector<FileEvent> all_events(const std::vector<FilePacket>& packets);
 
+inline constexpr int32_t kVpid = 42;
+
 // A trace under construction: classes are laid out, metadata written.
 struct TestTrace {
   TestTrace(const std::string& path, std::vector<EventClass> wanted);
   StreamWriter stream(const std::string& name, uint64_t instance = 0, uint32_t cpu = 0);
+  StreamWriter stream_of_several(const std::string& name, uint64_t instance = 0, uint32_t cpu = 0);
 
   std::vector<EventClass> classes;
   Uuid uuid = random_uuid();

@@ -57,12 +57,13 @@ uint64_t number(const std::string& bytes, size_t offset, size_t size) {
 FilePacket check_packet(const std::string& bytes, const std::map<uint16_t, uint32_t>& sizes) {
   FilePacket packet{number(bytes, 32, 8), number(bytes, 40, 8), number(bytes, 72, 8), {}};
   EXPECT_EQ(number(bytes, 0, 4), 0xC1FC1FC1u);
-  EXPECT_EQ(number(bytes, 20, 4), 0u) << "stream id";
+  const bool of_several = number(bytes, 20, 4) == 1;
+  EXPECT_LE(number(bytes, 20, 4), 1u) << "stream id";
   EXPECT_EQ(number(bytes, 56, 8), 4096u * 8) << "packet size";
   EXPECT_LE(packet.begin, packet.end);
   EXPECT_LT(packet.end - packet.begin, uint64_t{1} << 47);
   const size_t content = number(bytes, 48, 8) / 8;
-  size_t at = 84;
+  size_t at = of_several ? 84 : 88;
   uint64_t time = packet.begin;
   while (at + 8 <= content) {
     const auto id = uint16_t(number(bytes, at, 2));
@@ -122,13 +123,17 @@ TestTrace::TestTrace(const std::string& path, std::vector<EventClass> wanted)
     : classes(std::move(wanted)), dir(value_of(TraceDir::create(path))) {
   for (EventClass& c : classes) lay_out(c);
   const TraceInfo info{
-      "host", "program", 42, "blip record", "2026-01-02T03:04:05Z", 1'700'000'000'123'456'789};
+      "host", "program", 42, "blip record", "2026-01-02T03:04:05Z", 1'700'000'000'123'456'789, true};
   const Status status = dir.write_metadata(metadata_text(info, classes, uuid));
   EXPECT_TRUE(status) << status.error().message();
 }
 
 StreamWriter TestTrace::stream(const std::string& name, uint64_t instance, uint32_t cpu) {
-  return value_of(StreamWriter::create(dir.dir_fd(), name, uuid, instance, cpu));
+  return value_of(StreamWriter::create(dir.dir_fd(), name, uuid, {instance, cpu, kVpid}));
+}
+
+StreamWriter TestTrace::stream_of_several(const std::string& name, uint64_t instance, uint32_t cpu) {
+  return value_of(StreamWriter::create(dir.dir_fd(), name, uuid, {instance, cpu, {}}));
 }
 
 EventClass one_word_class(uint16_t id) { return {id, "work", {{"rdi", FieldType::kHex64}}}; }
@@ -138,7 +143,7 @@ void append_word(StreamWriter& writer, uint64_t time, uint64_t word) {
 }
 
 std::string word_line(uint64_t time, uint64_t word, uint32_t cpu) {
-  return fmt::format("[{:020}] work: {{ cpu_id = {} }}, {{ rdi = 0x{:X} }}", time, cpu, word);
+  return fmt::format("[{:020}] work: {{ cpu_id = {}, vpid = 42 }}, {{ rdi = 0x{:X} }}", time, cpu, word);
 }
 
 }  // namespace blip::ctf::testing

@@ -3,24 +3,25 @@
 
 namespace blip::session {
 
-Consumer::Consumer(const ConsumerInput& input) : clock_(input.clock), limit_(input.limit) {
+Consumer::Consumer(const ConsumerInput& input) : clock_(input.clock), vpid_(input.vpid), limit_(input.limit) {
   layouts_.resize(input.classes.size() + abi::kFirstClass);
   for (const ctf::EventClass& c : input.classes) {
     const uint32_t pid_size = c.leads_with_pid ? ctf::kPidSize : 0;
     Layout& layout = layouts_[c.id];
     layout.leads_with_pid = c.leads_with_pid;
+    layout.pid_in_event = {c.leads_with_pid && !c.fields.front().is_implicit, c.leads_with_pid};
     layout.fields_size = ctf::fields_size(c) - pid_size;
     for (const ctf::Field& f : c.fields)
       if (f.type == ctf::FieldType::kText16) layout.name_offset = static_cast<int32_t>(f.offset - pid_size);
   }
 }
 
-Status Consumer::write_to(const ctf::TraceDir& dir, const ctf::Uuid& uuid, const std::string& prefix,
-                          uint64_t first_stream) {
+Status Consumer::write_to(TraceOutput output) {
+  trace_ = std::make_unique<const TraceOutput>(std::move(output));
   for (const Stream& stream : streams()) {
-    TRY(ctf::StreamWriter writer, ctf::StreamWriter::create(dir.dir_fd(), prefix + stream.name, uuid,
-                                                            first_stream + writers_.size(), stream.cpu));
-    writers_.push_back(std::move(writer));
+    TRY(RingOutput ring,
+        RingOutput::create(*trace_, static_cast<uint32_t>(outputs_.size()), stream.name, stream.cpu, vpid_));
+    outputs_.push_back(std::move(ring));
   }
   return {};
 }
@@ -39,18 +40,18 @@ void Consumer::show(uint64_t time_ns, uint16_t class_id, int32_t pid, const uint
 }
 
 void Consumer::flush(bool all) {
-  for (ctf::StreamWriter& writer : writers_) {
-    auto status = all ? writer.flush_all() : writer.flush_full();
+  for (RingOutput& output : outputs_) {
+    const Status status = output.flush(all);
     if (!status && !output_error_) output_error_ = status.error();
   }
 }
 
 ConsumerTotals Consumer::written() const {
   ConsumerTotals totals{.events = events_};
-  for (const ctf::StreamWriter& writer : writers_) {
-    totals.events -= writer.lost_events();
-    totals.discarded += writer.lost_events();
-  }
+  uint64_t lost = unwritten_;
+  for (const RingOutput& output : outputs_) lost += output.lost_events();
+  totals.events -= lost;
+  totals.discarded += lost;
   return totals;
 }
 

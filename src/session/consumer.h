@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,10 +11,8 @@
 #include "abi/layout.h"
 #include "base/result.h"
 #include "ctf/clock.h"
-#include "ctf/metadata.h"
-#include "ctf/stream_writer.h"
-#include "ctf/trace_dir.h"
 #include "session/live_merge.h"
+#include "session/ring_output.h"
 #include "session/session.h"
 #include "session/thread_names.h"
 
@@ -36,6 +36,7 @@ struct EventLimit {
 // What a consumer shares with those of the trace's other processes. All of it outlives the consumer.
 struct ConsumerInput {
   pid_t pid;
+  int32_t vpid;  // as the process sees itself
   const std::vector<ctf::EventClass>& classes;
   ctf::TscClock& clock;
   EventLimit& limit;
@@ -47,11 +48,9 @@ class Consumer {
  public:
   virtual ~Consumer() = default;
 
-  // Before the first drain: also write streams into `dir`. Files are called PREFIXcpuN; `first_stream` is the
-  // number of the first of stream_count() streams.
-  Status write_to(const ctf::TraceDir& dir, const ctf::Uuid& uuid, const std::string& prefix,
-                  uint64_t first_stream);
-  uint64_t stream_count() const { return streams().size(); }
+  // Before the first drain: also write streams, with stream_count() numbers from output.first_stream on.
+  Status write_to(TraceOutput output);
+  uint64_t stream_count() const { return streams().size() * RingOutput::kStreamsPerRing; }
   // From now on, hand events to `live`.
   void show_to(LiveMerge* live) { live_ = live; }
 
@@ -74,6 +73,8 @@ class Consumer {
     uint32_t fields_size = 0;  // without the pid
     int32_t name_offset = -1;  // of a thread's name to be filled in
     bool leads_with_pid = false;
+    // Whether an event in the trace has the pid in front: in a stream of one process, of several.
+    std::array<bool, 2> pid_in_event{};
   };
   struct Stream {
     std::string name;
@@ -85,14 +86,16 @@ class Consumer {
   virtual std::vector<Stream> streams() const = 0;
 
   // One event: a record as rings hold it. Inlined into the readers' loops.
-  [[gnu::always_inline]] void put(ctf::StreamWriter* out, uint64_t time_ns, uint16_t class_id, int32_t pid,
+  [[gnu::always_inline]] void put(RingOutput* out, uint64_t time_ns, uint16_t class_id, int32_t pid,
                                   const uint8_t* record, uint32_t size) {
     const Layout& layout = layouts_[class_id];
     if (out && !limit_.reached()) {
-      if (layout.leads_with_pid) {
-        out->append_with_pid(time_ns, class_id, pid, record + abi::kHeaderSize, layout.fields_size);
+      if (ctf::StreamWriter* writer = out->writer_for(pid); !writer) [[unlikely]] {
+        ++unwritten_;
+      } else if (layout.pid_in_event[out->of_several()]) {
+        writer->append_with_pid(time_ns, class_id, pid, record + abi::kHeaderSize, layout.fields_size);
       } else {
-        out->append(time_ns, class_id, record + abi::kHeaderSize, layout.fields_size);
+        writer->append(time_ns, class_id, record + abi::kHeaderSize, layout.fields_size);
       }
       ++events_;
       ++limit_.taken;
@@ -102,17 +105,20 @@ class Consumer {
   void flush(bool all);
   // What reached the files, and what got lost on the way there.
   ConsumerTotals written() const;
-  ctf::StreamWriter* writer(uint32_t row) { return writers_.empty() ? nullptr : &writers_[row]; }
+  RingOutput* output(uint32_t row) { return outputs_.empty() ? nullptr : &outputs_[row]; }
 
   std::vector<Layout> layouts_;  // by class id
   ctf::TscClock& clock_;
-  std::vector<ctf::StreamWriter> writers_;
+  std::vector<RingOutput> outputs_;  // one per stream of streams()
 
  private:
   void show(uint64_t time_ns, uint16_t class_id, int32_t pid, const uint8_t* record, uint32_t size);
 
+  int32_t vpid_;
+  std::unique_ptr<const TraceOutput> trace_;
   LiveMerge* live_ = nullptr;
   uint64_t events_ = 0;
+  uint64_t unwritten_ = 0;  // there is no stream for them
   EventLimit& limit_;
   std::optional<Error> output_error_;
 };

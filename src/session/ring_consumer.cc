@@ -56,9 +56,9 @@ const uint8_t* RingConsumer::with_thread_name(const Layout& layout, const uint8_
 }
 
 // Runs for every event of the trace: inlined into the readers' loops.
-[[gnu::always_inline]] inline void RingConsumer::on_record(ctf::StreamWriter* out, uint64_t tsc,
-                                                           uint16_t class_id, int32_t pid,
-                                                           const uint8_t* record, uint32_t size) {
+[[gnu::always_inline]] inline void RingConsumer::on_record(RingOutput* out, uint64_t tsc, uint16_t class_id,
+                                                           int32_t pid, const uint8_t* record,
+                                                           uint32_t size) {
   if (const Layout& layout = layouts_[class_id]; layout.name_offset >= 0) [[unlikely]]
     record = with_thread_name(layout, record, size);
   put(out, clock_.to_ns(tsc), class_id, pid, record, size);
@@ -67,7 +67,7 @@ const uint8_t* RingConsumer::with_thread_name(const Layout& layout, const uint8_
 uint64_t RingConsumer::drain_rings(bool last) {
   ring::DrainStats round;
   for (uint32_t i = 0; i < rings_.size(); ++i) {
-    ctf::StreamWriter* out = writer(i);
+    RingOutput* out = output(i);
     int32_t& pid = ring_pids_[i];
     const auto sink = [&](uint64_t tsc, uint16_t id, const uint8_t* record, uint32_t size) {
       if (id != abi::kProcessClass) [[likely]] {
@@ -79,7 +79,7 @@ uint64_t RingConsumer::drain_rings(bool last) {
     round += rings_[i].drain(sink, now_);
   }
   if (shared_) {
-    ctf::StreamWriter* out = writer(geometry_.ring_count);
+    RingOutput* out = output(geometry_.ring_count);
     const auto sink = [&](uint64_t tsc, uint16_t id, const uint8_t* record, uint32_t size) {
       int32_t pid;
       std::memcpy(&pid, record + shared_->pid_offset(), sizeof pid);
@@ -115,11 +115,11 @@ void RingConsumer::finish() {
 
 void RingConsumer::tell_discarded(uint64_t now_ns) {
   const ring::CounterReader counters(geometry_, region_);
-  for (uint32_t row = 0; row < writers_.size(); ++row) {
+  for (uint32_t row = 0; row < outputs_.size(); ++row) {
     uint64_t discarded = counters.row_totals(row).discarded;
     if (row == geometry_.ring_count)
       for (uint64_t n : shared_->discarded()) discarded += n;
-    writers_[row].set_discarded(discarded, now_ns);
+    outputs_[row].set_discarded(discarded, now_ns);
   }
 }
 

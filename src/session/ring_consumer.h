@@ -35,7 +35,7 @@ class RingConsumer final : public Consumer {
   std::vector<Stream> streams() const override;
 
  private:
-  void on_record(ctf::StreamWriter* out, uint64_t tsc, uint16_t class_id, int32_t pid, const uint8_t* record,
+  void on_record(RingOutput* out, uint64_t tsc, uint16_t class_id, int32_t pid, const uint8_t* record,
                  uint32_t size);
   const uint8_t* with_thread_name(const Layout& layout, const uint8_t* record, uint32_t size);
   void tell_discarded(uint64_t now_ns);

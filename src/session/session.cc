@@ -81,6 +81,7 @@ struct Session::Impl {
   void choose_buffers();
   Status open_output(const proc::Process& first);
   Status register_streams(TracedProcess& process);
+  Status write_metadata();
 
   Summary run(const Hooks& hooks);
   End loop(const Hooks& hooks);
@@ -271,11 +272,19 @@ Status Session::Impl::arm_planned() {
 Status Session::Impl::register_streams(TracedProcess& process) {
   if (merge) process.consumer().show_to(&*merge);
   if (!dir) return {};
-  TRY_OK(dir->write_metadata(ctf::metadata_text(info, context.classes.classes(), uuid)));
+  TRY_OK(write_metadata());
   const std::string prefix = streams == 0 ? "" : fmt::format("pid{}-{}-", process.process().pid(), streams);
-  TRY_OK(process.consumer().write_to(*dir, uuid, prefix, streams));
+  TRY_OK(process.consumer().write_to(
+      {.dir = *dir, .uuid = uuid, .prefix = prefix, .first_stream = streams, .before_several = [this] {
+         if (std::exchange(info.streams_of_several, true)) return Status();
+         return write_metadata();
+       }}));
   streams += process.consumer().stream_count();
   return {};
+}
+
+Status Session::Impl::write_metadata() {
+  return dir->write_metadata(ctf::metadata_text(info, context.classes.classes(), uuid));
 }
 
 uint64_t Session::Impl::drain() {

@@ -143,6 +143,7 @@ Status TracedProcess::arm() {
     probes_[i].program = std::move(programs[i]);
   }
   const ConsumerInput input{.pid = process_.pid(),
+                            .vpid = process_.ns_pid(),
                             .classes = context_.classes.classes(),
                             .clock = context_.clock,
                             .limit = context_.limit};
