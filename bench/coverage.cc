@@ -11,7 +11,7 @@
 
 #include "probe/coverage.h"
 #include "probe/functions.h"
-#include "probe/plan_points.h"
+#include "probe/plan.h"
 
 namespace {
 

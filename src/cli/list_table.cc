@@ -188,17 +188,11 @@ void JsonWriter::append_details(const ListedFunction& f) {
 }  // namespace
 
 std::string_view step_name(PatchStep step) {
-  switch (step) {
-    case PatchStep::kNop5:
-      return "nop5";
-    case PatchStep::kInstruction:
-      return "insn";
-    case PatchStep::kWindow:
-      return "window";
-    case PatchStep::kRefused:
-      break;
-  }
-  return "refused";
+  constexpr std::string_view kNames[] = {
+      "nop5",         "insn",       "window",          "upstream", "springboard", "pun",
+      "prefixed-pun", "evict-next", "evict-neighbour", "trap",     "refused"};
+  static_assert(std::size(kNames) == static_cast<size_t>(PatchStep::kRefused) + 1);
+  return kNames[static_cast<size_t>(step)];
 }
 
 std::string list_table(const Listing& listing, const ListStyle& style) {

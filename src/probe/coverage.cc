@@ -7,7 +7,7 @@
 #include "probe/every_instruction.h"
 #include "probe/function_rules.h"
 #include "probe/module_code.h"
-#include "probe/plan_points.h"
+#include "probe/plan.h"
 #include "x86/ladder.h"
 
 namespace blip::probe {

@@ -121,7 +121,9 @@ struct Traced {
     uint16_t id = abi::kFirstClass;
     ModuleSites sites(modules.size());
     for (const FunctionTarget& t : *targets) {
-      ModulePlan plan = one_site_each(plan_entries(modules[t.module], std::vector{t.function}));
+      x86::TrampolineSpace none;
+      const std::vector<Point> points{{.addr = t.function.addr, .is_entry = true, .function = t.function}};
+      ModulePlan plan = plan_points(modules[t.module], points, {}, none);
       plan.probes.front().site += sites[t.module].size();
       std::move(plan.sites.begin(), plan.sites.end(), std::back_inserter(sites[t.module]));
       probes.push_back(

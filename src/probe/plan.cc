@@ -8,237 +8,252 @@
 
 #include "base/parallel.h"
 #include "base/progress.h"
-#include "elf/code_pointers.h"
-#include "elf/jump_tables.h"
-#include "elf/landing_pads.h"
-#include "elf/rseq_sections.h"
-#include "x86/branch_scan.h"
-#include "x86/entry_set.h"
+#include "probe/every_instruction.h"
+#include "probe/function_rules.h"
+#include "probe/module_code.h"
+#include "x86/go_stack_check.h"
+#include "x86/ladder.h"
+#include "x86/liveness.h"
+#include "x86/self_branch.h"
 
 namespace blip::probe {
 
 namespace {
 
-constexpr uint64_t kMaxAfter = 64;  // bytes behind a function looked at as padding
-constexpr size_t kFunctionsPerPiece = 512;
+constexpr size_t kFunctionsPerPiece = 64;
 
-class Planner {
+class PointPlanner {
  public:
-  Planner(const Module& module, const elf::SymbolTable& symbols, const PlanOptions& options)
+  PointPlanner(const Module& module, std::span<const Point> points, const PlanOptions& options)
       : module_(module),
-        file_(module.file()),
-        symbols_(symbols),
-        rseq_sections_(elf::rseq_sections(file_)),
-        faults_matter_(options.faults_matter || file_.is_go()),
-        window_options_{
-            .go = file_.is_go(), .shadow_stack = options.shadow_stack, .verdict_only = options.verdict_only} {
+        points_(points),
+        options_(options),
+        is_go_(module.file().is_go()),
+        rules_(module),
+        addresses_(points.size()),
+        leads_(points.size()) {
+    plan_.probes.resize(points.size());
   }
 
-  std::vector<SitePlan> run(std::span<const elf::Function> functions) {
-    std::vector<SitePlan> sites(functions.size());
-    parallel_pieces(functions.size(), kFunctionsPerPiece, [&](size_t begin, size_t end) {
-      for (size_t i = begin; i < end; ++i) sites[i] = window_of(functions[i]);
-    });
-    refuse_overlaps(sites);
-    prove(sites);
-    return sites;
+  ModulePlan run(x86::TrampolineSpace& space) {
+    for (size_t i = 0; i < points_.size(); ++i) locate(i);
+    const std::vector<AddrRange> wanted = wanted_functions();
+    ModuleCode code(module_, wanted, !are_simple());
+    for (const auto& segment : code.segments()) plan_segment(*segment, space);
+    describe_all();
+    return std::move(plan_);
   }
 
  private:
-  SitePlan window_of(const elf::Function& f) const {
-    SitePlan site;
-    if (f.is_ifunc) {
-      site.refusal =
-          "an IFUNC: what it stands for is chosen in the process, and not known here (nothing has bound it "
-          "yet, "
-          "or it is the vDSO's)";
-      return site;
+  // Sets the address that will be probed for point i, or refuses it.
+  void locate(size_t i) {
+    const Point& point = points_[i];
+    PlannedProbe& probe = plan_.probes[i];
+    addresses_[i] = module_.to_target(point.addr);
+    probe.refusal = rules_.refusal_of(point);
+    if (probe.refused()) return;
+    const auto bytes = module_.file().bytes({point.addr, point.function.addr + point.function.size});
+    const auto insn = x86::decode(bytes, addresses_[i]);
+    // It marks a target of indirect jumps and stays; what follows it runs next.
+    const bool marked = insn && insn->is_endbr64;
+    if (marked) addresses_[i] = insn->end();
+    const bool checks_stack = is_go_ && point.is_entry && x86::go_stack_check(bytes.subspan(marked ? 4 : 0));
+    if (checks_stack) leads_[i] = true;
+    if (!checks_stack && rules_.runs_on_little_stack(point.function))
+      probe.refusal = "it may run on the last bytes of a goroutine's stack, where a pad has no room";
+  }
+
+  // The functions of points that are still wanted, sorted.
+  std::vector<AddrRange> wanted_functions() const {
+    std::vector<AddrRange> wanted;
+    for (size_t i = 0; i < points_.size(); ++i) {
+      const FileRange f = points_[i].function.range();
+      if (!plan_.probes[i].refused())
+        wanted.push_back({module_.to_target(f.begin), module_.to_target(f.end)});
     }
-    if (f.is_cold) {
-      site.refusal = "the cold part of a function is jumped to, not called";
-      return site;
+    std::sort(wanted.begin(), wanted.end());
+    wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
+    return wanted;
+  }
+
+  // Whether every point is one instruction with room for a jump.
+  bool are_simple() const {
+    for (size_t i = 0; i < points_.size(); ++i) {
+      if (plan_.probes[i].refused()) continue;
+      if (leads_[i]) return false;
+      const TargetAddr at = addresses_[i];
+      const auto insn = x86::decode(
+          module_.file().bytes({module_.to_file(at), module_.to_file(at + x86::kMaxInsnLength)}), at);
+      if (!insn || insn->length < x86::kJumpLength || !x86::Run{at, insn->end()}.fits_jump()) return false;
     }
-    if (holds_rseq_section(f)) {
-      site.refusal = "the function contains a restartable sequence of the program's own";
-      return site;
+    return true;
+  }
+
+  void plan_segment(const x86::CodeMap& map, x86::TrampolineSpace& space) {
+    x86::Ladder ladder(map,
+                       {.singles_only = is_go_,
+                        .faults_matter = options_.faults_matter || is_go_,
+                        .shadow_stack = options_.shadow_stack},
+                       space);
+    std::vector<size_t> mine;
+    std::vector<TargetAddr> wanted;
+    for (size_t i = 0; i < points_.size(); ++i) {
+      if (plan_.probes[i].refused() || !map.contains(addresses_[i])) continue;
+      if (is_marked(i) && !points_[i].is_entry && map.is_entry(addresses_[i])) {
+        plan_.probes[i].refusal =
+            "it marks a target of indirect jumps, and what follows is entered from elsewhere too";
+        continue;
+      }
+      if (leads_[i]) {
+        reserve_stack_check(i, ladder, map);
+        continue;
+      }
+      mine.push_back(i);
+      wanted.push_back(addresses_[i]);
     }
-    const FileAddr end = f.addr + f.size;
-    auto window = x86::entry_window({.bytes = file_.bytes({f.addr, end}),
-                                     .addr = module_.to_target(f.addr),
-                                     .after = file_.bytes({end, next_start(end)})},
-                                    window_options_);
-    if (!window) {
-      site.refusal = window.error().message();
-      return site;
+    const x86::LadderPlan plan = ladder.plan(wanted);
+    const size_t first = plan_.sites.size();
+    for (const x86::Rewrite& rewrite : plan.rewrites) plan_.sites.push_back(site_of(rewrite, plan.rewrites));
+    for (size_t k = 0; k < mine.size(); ++k) {
+      PlannedProbe& probe = plan_.probes[mine[k]];
+      const x86::Verdict& verdict = plan.verdicts[k];
+      probe.refusal = verdict.refusal;
+      probe.site = first + verdict.rewrite;
+      probe.offset = verdict.offset;
+      probe.step = verdict.step;
     }
-    if (window->lead == 0 && runs_on_little_stack(f)) {
-      site.refusal = "it may run on the last bytes of a goroutine's stack, where a pad has no room";
-      return site;
+    find_stack_check_sites(first);
+  }
+
+  bool is_marked(size_t i) const { return addresses_[i] != module_.to_target(points_[i].addr); }
+
+  // The whole check runs before the program; see docs/design/patch_plan.md, "Go".
+  void reserve_stack_check(size_t i, x86::Ladder& ladder, const x86::CodeMap& map) {
+    const auto check = x86::go_stack_check(map.bytes_from(addresses_[i]));
+    const x86::Run run{addresses_[i], addresses_[i] + check->replaceable};
+    const bool whole = check->replaceable == check->length;
+    bool is_free = run.fits_jump();
+    for (TargetAddr a = run.start + 1; whole && a < run.end; a = a + 1) is_free &= !map.is_entry(a);
+    if (!is_free) {
+      plan_.probes[i].refusal = "its stack check leaves no room for a jump";
+      return;
     }
-    if (window->lead == 0 && faults_matter_ && may_fault(*window)) {
-      site.refusal = "its first instructions may fault, and the program handles such faults itself";
-      return site;
+    ladder.reserve({.start = run.start,
+                    .length = check->replaceable,
+                    .step = whole ? x86::Step::kWindow : x86::Step::kSingle,
+                    .lead = check->length});
+  }
+
+  void find_stack_check_sites(size_t first) {
+    for (size_t i = 0; i < points_.size(); ++i) {
+      if (!leads_[i] || plan_.probes[i].refused()) continue;
+      const auto site =
+          std::lower_bound(plan_.sites.begin() + static_cast<ptrdiff_t>(first), plan_.sites.end(),
+                           addresses_[i], [](const Site& s, TargetAddr a) { return s.rewrite.start < a; });
+      if (site == plan_.sites.end() || site->rewrite.start != addresses_[i]) continue;
+      plan_.probes[i].site = static_cast<size_t>(site - plan_.sites.begin());
+      plan_.probes[i].step = site->rewrite.step;
     }
-    site.window = *window;
-    if (f.is_nameless) site.window.flags_live = site.window.self_branch = true;  // it may be a cold part
-    const auto bytes = file_.bytes({module_.to_file(window->start), module_.to_file(window->end())});
-    site.bytes.assign(bytes.begin(), bytes.end());
-    const auto lead =
-        file_.bytes({module_.to_file(window->start), module_.to_file(window->start + window->lead)});
-    site.lead.assign(lead.begin(), lead.end());
+  }
+
+  std::vector<uint8_t> bytes_at(TargetAddr begin, TargetAddr end) const {
+    const auto bytes = module_.file().bytes({module_.to_file(begin), module_.to_file(end)});
+    return {bytes.begin(), bytes.end()};
+  }
+
+  Site site_of(const x86::Rewrite& rewrite, std::span<const x86::Rewrite> sorted) const {
+    Site site{.rewrite = rewrite,
+              .bytes = bytes_at(rewrite.start, rewrite.end()),
+              .springboard_bytes = {},
+              .lead = bytes_at(rewrite.start, rewrite.start + rewrite.lead)};
+    if (rewrite.springboard == TargetAddr()) return site;
+    auto next = std::upper_bound(sorted.begin(), sorted.end(), rewrite.springboard,
+                                 [](TargetAddr a, const x86::Rewrite& r) { return a < r.start; });
+    const bool in_other = next != sorted.begin() && rewrite.springboard < (next - 1)->end();
+    if (!in_other)
+      site.springboard_bytes = bytes_at(rewrite.springboard, rewrite.springboard + x86::kJumpLength);
     return site;
   }
 
-  // Go's own packages hold chains of functions without a stack check (nosplit), of which the linker promises
-  // only that they fit. Others have such functions only as leaves, called with some 700 bytes to spare.
-  bool runs_on_little_stack(const elf::Function& f) const {
-    constexpr std::string_view kPackages[] = {"runtime", "runtime/internal", "internal",
-                                              "syscall", "reflect",          "sync"};
-    return window_options_.go &&
-           std::any_of(std::begin(kPackages), std::end(kPackages), [&](std::string_view p) {
-             const std::string_view name = f.name;
-             return name.starts_with(p) && name.size() > p.size() &&
-                    (name[p.size()] == '.' || name[p.size()] == '/');
-           });
-  }
-
-  // A memory operand other than the stack's. A fault in the copy would show the pad's address to a handler.
-  bool may_fault(const x86::Window& window) const {
-    const auto bytes =
-        file_.bytes({module_.to_file(window.start), module_.to_file(window.start + window.length)});
-    for (size_t at = 0; at < bytes.size();) {
-      const auto insn = x86::decode(bytes.subspan(at), window.start + at);
-      if (!insn) return true;
-      const bool on_stack = insn->uses_rsp || insn->modrm_offset == 0;  // push, pop, call, ret or rsp-based
-      if (insn->touches_memory && !insn->rip_relative && !on_stack) return true;
-      at += insn->length;
-    }
-    return false;
-  }
-
-  bool holds_rseq_section(const elf::Function& f) const {
-    return std::any_of(rseq_sections_.begin(), rseq_sections_.end(), [&](const elf::RseqSection& s) {
-      return s.start < f.addr + f.size && f.addr < s.start + s.length;
+  // What pads have to save; function by function, so that each is decoded once.
+  void describe_all() {
+    if (options_.verdict_only) return;
+    std::vector<size_t> order;
+    for (size_t i = 0; i < points_.size(); ++i)
+      if (!plan_.probes[i].refused()) order.push_back(i);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t a, size_t b) { return points_[a].function.addr < points_[b].function.addr; });
+    std::vector<size_t> groups;
+    for (size_t k = 0; k < order.size(); ++k)
+      if (k == 0 || points_[order[k]].function.addr != points_[order[k - 1]].function.addr)
+        groups.push_back(k);
+    groups.push_back(order.size());
+    parallel_pieces(groups.size() - 1, kFunctionsPerPiece, [&](size_t begin, size_t end) {
+      for (size_t g = begin; g < end; ++g)
+        describe(std::span(order).subspan(groups[g], groups[g + 1] - groups[g]));
     });
   }
 
-  // The next symbol at or after `end`, at most kMaxAfter bytes away.
-  FileAddr next_start(FileAddr end) const {
-    const auto all = symbols_.functions();
-    auto it = std::lower_bound(all.begin(), all.end(), end,
-                               [](const elf::Function& f, FileAddr a) { return f.addr < a; });
-    const FileAddr limit = end + kMaxAfter;
-    return it != all.end() ? std::min(it->addr, limit) : limit;
-  }
-
-  static void refuse_overlaps(std::vector<SitePlan>& sites) {
-    std::vector<SitePlan*> order;
-    for (SitePlan& s : sites)
-      if (!s.refused()) order.push_back(&s);
-    std::sort(order.begin(), order.end(),
-              [](const SitePlan* a, const SitePlan* b) { return a->window.start < b->window.start; });
-    for (size_t i = 1; i < order.size(); ++i)
-      if (order[i]->window.start < order[i - 1]->window.end())
-        order[i]->refusal = "it begins inside the bytes another probe replaces";
-  }
-
-  void prove(std::vector<SitePlan>& sites) const {
-    std::vector<x86::Window> windows;
-    std::vector<SitePlan*> owners;
-    for (SitePlan& s : sites) {
-      if (s.refused() || !s.window.needs_proof) continue;
-      windows.push_back(s.window);
-      owners.push_back(&s);
+  // Points of one function.
+  void describe(std::span<const size_t> mine) {
+    constexpr size_t kFew = 4;
+    const elf::Function& f = points_[mine.front()].function;
+    const auto bytes = module_.file().bytes(f.range());
+    const TargetAddr start = module_.to_target(f.addr);
+    std::vector<x86::Insn> insns;
+    std::vector<x86::Liveness> live;
+    if (mine.size() > kFew) {
+      insns = decode_all(bytes, start);
+      live = x86::live_at_each(insns, x86::LivenessRule::kInside);
     }
-    if (windows.empty()) return;
-    x86::InteriorSet interior(windows);
-    const auto frames = module_.frames();
-    find_starts(interior, frames);
-    find_branches(interior, frames);
-    for (size_t i = 0; i < owners.size(); ++i)
-      if (interior.refused(i)) owners[i]->refusal = interior.reason(i);
-  }
-
-  void hit_all(x86::InteriorSet& interior, const std::vector<FileAddr>& addresses,
-               std::string_view what) const {
-    for (FileAddr a : addresses) interior.hit(module_.to_target(a), what);
-  }
-
-  // What may begin inside a window without a direct branch to it. Hits in a fixed order: the first reason
-  // stays.
-  void find_starts(x86::InteriorSet& interior, std::span<const FileRange> frames) const {
-    std::vector<FileAddr> pads, pointers, cases;
-    parallel_run({[&] { cases = elf::jump_table_targets(file_); },
-                  [&] { pointers = elf::code_pointers(file_); }, [&] { pads = elf::landing_pads(file_); }});
-    for (const elf::Function& f : symbols_.functions()) interior.hit(module_.to_target(f.addr), "a symbol");
-    for (const FileRange& r : frames) interior.hit(module_.to_target(r.begin), "a function");
-    hit_all(interior, pads, "an exception landing pad");
-    hit_all(interior, pointers, "the target of a pointer");
-    hit_all(interior, cases, "a jump table's target");
-    for (const elf::RseqSection& s : rseq_sections_)
-      interior.hit(module_.to_target(s.abort), "a restartable sequence's abort");
-  }
-
-  void find_branches(x86::InteriorSet& interior, std::span<const FileRange> frames) const {
-    std::vector<TargetAddr> starts;
-    starts.reserve(symbols_.functions().size());
-    for (const elf::Function& f : symbols_.functions()) starts.push_back(module_.to_target(f.addr));
-    for (const FileRange& r : frames) starts.push_back(module_.to_target(r.begin));
-    std::sort(starts.begin(), starts.end());
-    for (const elf::Segment& s : file_.segments()) {
-      if (!s.exec) continue;
-      const auto text = file_.bytes(s.range);
-      const TargetAddr base = module_.to_target(s.range.begin);
-      const auto wanted = [&](const x86::Branch& b) { return interior.contains(b.target); };
-      for (const x86::Branch& b : x86::near_branches(text, base, starts, wanted))
-        interior.hit(b.target, b.opcode, "a branch");
-      for (const auto& w : interior.sorted())
-        for (const x86::Branch& b :
-             x86::short_branches(text, base, starts, {w.start - 130, w.end + 130}, wanted))
-          interior.hit(b.target, b.opcode, "a branch");
+    for (const size_t i : mine) {
+      PlannedProbe& probe = plan_.probes[i];
+      const TargetAddr at = addresses_[i];
+      const bool is_called = points_[i].is_entry && !f.is_nameless;  // a nameless one may be a cold part
+      probe.skip_red_zone = !is_go_ && (!is_called || x86::has_self_branch(bytes, start, at));  // Go has none
+      const auto known = std::lower_bound(insns.begin(), insns.end(), at,
+                                          [](const x86::Insn& insn, TargetAddr a) { return insn.addr < a; });
+      x86::Liveness here;
+      if (leads_[i]) {
+        here.flags = 0;  // the check has just used them
+      } else if (is_called || live.empty()) {
+        here = x86::live_at(bytes, start, at,
+                            is_called ? x86::LivenessRule::kEntry : x86::LivenessRule::kInside);
+      } else if (known != insns.end() && known->addr == at) {
+        here = live[static_cast<size_t>(known - insns.begin())];
+      }
+      probe.flags_live = here.flags != 0;
+      probe.live_registers = here.registers;
     }
   }
 
   const Module& module_;
-  const elf::ElfFile& file_;
-  const elf::SymbolTable& symbols_;
-  std::vector<elf::RseqSection> rseq_sections_;
-  bool faults_matter_;
-  x86::WindowOptions window_options_;
+  std::span<const Point> points_;
+  const PlanOptions& options_;
+  bool is_go_;
+  FunctionRules rules_;
+  std::vector<TargetAddr> addresses_;  // what is probed for each point
+  std::vector<char> leads_;            // the point is a Go function that checks its stack
+  ModulePlan plan_;
 };
 
 }  // namespace
 
-std::vector<SitePlan> plan_entries(const Module& module, std::span<const elf::Function> functions,
-                                   const PlanOptions& options) {
-  auto symbols = module.symbols();
-  if (!symbols)
-    return std::vector<SitePlan>(functions.size(), SitePlan{.refusal = symbols.error().message()});
-  const progress::Step step(fmt::format("planning {} probes in {}", functions.size(), module.basename()));
-  return Planner(module, **symbols, options).run(functions);
+ModulePlan plan_points(const Module& module, std::span<const Point> points, const PlanOptions& options,
+                       x86::TrampolineSpace& space) {
+  const progress::Step step(fmt::format("planning {} probes in {}", points.size(), module.basename()));
+  return PointPlanner(module, points, options).run(space);
 }
 
-ModulePlan one_site_each(std::vector<SitePlan> plans) {
-  ModulePlan result;
-  for (SitePlan& plan : plans) {
-    const x86::Window& window = plan.window;
-    PlannedProbe& probe = result.probes.emplace_back();
-    probe.refusal = std::move(plan.refusal);
-    if (probe.refused()) continue;
-    probe.site = result.sites.size();
-    probe.step = window.step;
-    probe.flags_live = window.flags_live;
-    probe.skip_red_zone = window.self_branch;
-    result.sites.push_back({.rewrite = {.start = window.start,
-                                        .length = window.length,
-                                        .padding = window.padding,
-                                        .step = window.step,
-                                        .lead = window.lead},
-                            .bytes = std::move(plan.bytes),
-                            .springboard_bytes = {},
-                            .lead = std::move(plan.lead)});
-  }
-  return result;
+x86::TrampolineSpace assumed_space(const Module& module) {
+  constexpr TargetAddr kLowest(0x10000), kHighest(0x7ffffffff000);
+  constexpr uint64_t kHeap = 256 << 20;
+  const AddrRange extent = module.extent();
+  const auto page = [](TargetAddr a) { return TargetAddr(a.value & ~uint64_t{0xfff}); };
+  std::vector<AddrRange> free;
+  if (page(extent.begin) > kLowest) free.push_back({kLowest, page(extent.begin)});
+  free.push_back({page(extent.end + 0xfff) + (module.is_executable() ? kHeap : 0), kHighest});
+  return x86::TrampolineSpace(std::move(free), kMaxTrampolinePages);
 }
 
 }  // namespace blip::probe

@@ -77,8 +77,11 @@ TEST_F(Resolve, without_a_process_an_ifunc_is_refused_by_the_plan) {
   ASSERT_TRUE(found);
   ASSERT_EQ(found->size(), 1u);
   EXPECT_TRUE(found->front().function.is_ifunc);
-  const auto sites = plan_entries(modules_[0], std::vector{found->front().function});
-  EXPECT_THAT(sites.front().refusal, testing::HasSubstr("IFUNC"));
+  const elf::Function& f = found->front().function;
+  x86::TrampolineSpace space;
+  const std::vector<Point> points{{.addr = f.addr, .is_entry = true, .function = f}};
+  EXPECT_THAT(plan_points(modules_[0], points, {}, space).probes.front().refusal,
+              testing::HasSubstr("IFUNC"));
 }
 
 TEST_F(Resolve, ifuncs_of_libc_are_what_a_pointer_to_them_holds) {

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "base/parallel.h"
+#include "probe/coverage.h"
 #include "probe/functions.h"
 #include "probe/plan.h"
 #include "probe/resolve.h"
@@ -29,17 +30,10 @@ constexpr char kChangedInMemory[] = "the code in memory differs from the file";
 
 TargetAddr page_of(TargetAddr a) { return TargetAddr(a.value / proc::kPageSize * proc::kPageSize); }
 
-PatchStep step_of(const probe::SitePlan& site) {
-  if (site.refused()) return PatchStep::kRefused;
-  switch (site.window.step) {
-    case x86::Step::kNop:
-      return PatchStep::kNop5;
-    case x86::Step::kSingle:
-      return PatchStep::kInstruction;
-    default:
-      break;
-  }
-  return PatchStep::kWindow;
+static_assert(static_cast<size_t>(PatchStep::kTrap) == static_cast<size_t>(x86::Step::kTrap));
+
+PatchStep step_of(const probe::PlannedProbe& probe) {
+  return probe.refused() ? PatchStep::kRefused : static_cast<PatchStep>(probe.step);
 }
 
 class Lister {
@@ -62,7 +56,8 @@ class Lister {
   Status find_all();
   void add(size_t module, const elf::Function& function, std::string name);
   void judge(size_t module);
-  void compare_with_memory(const probe::Module& module, std::vector<probe::SitePlan>& sites);
+  void compare_with_memory(const probe::Module& module, probe::ModulePlan& plan);
+  x86::TrampolineSpace space_of(const probe::Module& module) const;
 
   const ListRequest& request_;
   Listing listing_;
@@ -134,18 +129,28 @@ void Lister::judge(size_t m) {
   if (functions.empty()) return;
   const probe::Module& module = listing_.modules[m];
   const std::span mine(found_.data() + (functions.data() - listing_.functions.data()), functions.size());
-  std::vector<probe::SitePlan> sites = probe::plan_entries(module, mine, plan_options_);
-  if (memory_) compare_with_memory(module, sites);
-  for (size_t i = 0; i < sites.size(); ++i) {
+  std::vector<probe::Point> points;
+  for (const elf::Function& f : mine) points.push_back({.addr = f.addr, .is_entry = true, .function = f});
+  const probe::Module loaded = request_.pid ? module : probe::assume_loaded(module);
+  x86::TrampolineSpace space = space_of(loaded);
+  probe::ModulePlan plan = probe::plan_points(loaded, points, plan_options_, space);
+  if (memory_) compare_with_memory(module, plan);
+  for (size_t i = 0; i < plan.probes.size(); ++i) {
     ListedFunction& function = functions[i];
-    function.step = step_of(sites[i]);
-    function.refusal = std::move(sites[i].refusal);
+    function.step = step_of(plan.probes[i]);
+    function.refusal = std::move(plan.probes[i].refusal);
     if (function.mangled == function.name) function.mangled = {};
   }
 }
 
+x86::TrampolineSpace Lister::space_of(const probe::Module& module) const {
+  if (request_.pid == 0) return probe::assumed_space(module);
+  auto maps = proc::read_maps(request_.pid);
+  return {maps ? proc::free_ranges(*maps) : std::vector<AddrRange>(), probe::kMaxTrampolinePages};
+}
+
 // As arming would find: code that somebody has changed in memory is left alone.
-void Lister::compare_with_memory(const probe::Module& module, std::vector<probe::SitePlan>& sites) {
+void Lister::compare_with_memory(const probe::Module& module, probe::ModulePlan& plan) {
   std::vector<TargetAddr> changed;
   for (const AddrRange& text : module.text()) {
     auto pages = proc::private_pages(request_.pid, text);
@@ -157,13 +162,12 @@ void Lister::compare_with_memory(const probe::Module& module, std::vector<probe:
     changed.insert(changed.end(), pages->begin(), pages->end());
   }
   if (changed.empty()) return;
-  for (probe::SitePlan& site : sites) {
-    if (site.refused() || !std::binary_search(changed.begin(), changed.end(), page_of(site.window.start)))
-      continue;
-    std::array<uint8_t, x86::kJumpLength> bytes;
-    const bool same =
-        memory_->read(site.window.start, bytes) && std::equal(bytes.begin(), bytes.end(), site.bytes.begin());
-    if (!same) site.refusal = kChangedInMemory;
+  for (probe::PlannedProbe& probe : plan.probes) {
+    if (probe.refused()) continue;
+    const probe::Site& site = plan.sites[probe.site];
+    if (!std::binary_search(changed.begin(), changed.end(), page_of(site.rewrite.start))) continue;
+    std::vector<uint8_t> bytes(site.bytes.size());
+    if (!memory_->read(site.rewrite.start, bytes) || bytes != site.bytes) probe.refusal = kChangedInMemory;
   }
 }
 

@@ -26,7 +26,19 @@ struct ListRequest {
 };
 
 // Steps of the ladder (docs/design/patch_plan.md).
-enum class PatchStep { kNop5, kInstruction, kWindow, kRefused };
+enum class PatchStep {
+  kNop5,
+  kInstruction,
+  kWindow,
+  kUpstream,
+  kSpringboard,
+  kPun,
+  kPrefixedPun,
+  kEvictNext,
+  kEvictNeighbour,
+  kTrap,
+  kRefused
+};
 
 struct ListedFunction {
   std::string name;          // demangled, without parameters; MODULE+0xADDR where no symbol names it

@@ -78,16 +78,17 @@ Status TracedProcess::make_plan(const PlanScope& scope) {
   probes_.resize(targets_.size());
   sites_.resize(modules_.size());
   TRY(const probe::PlanOptions plan_options, plan_options_of(process_.pid(), modules_));
+  x86::TrampolineSpace space(proc::free_ranges(maps), probe::kMaxTrampolinePages);
   for (size_t m = 0; m < modules_.size(); ++m) {
     std::vector<size_t> mine;
-    std::vector<elf::Function> functions;
+    std::vector<probe::Point> points;
     for (size_t i = 0; i < targets_.size(); ++i) {
       if (targets_[i].module != m) continue;
       mine.push_back(i);
-      functions.push_back(targets_[i].point.function);
+      points.push_back(targets_[i].point);
     }
     if (mine.empty()) continue;
-    auto plan = probe::one_site_each(probe::plan_entries(modules_[m], functions, plan_options));
+    probe::ModulePlan plan = probe::plan_points(modules_[m], points, plan_options, space);
     for (size_t i = 0; i < mine.size(); ++i)
       probes_[mine[i]] = {.module = m, .planned = std::move(plan.probes[i]), .program = {}};
     sites_[m] = std::move(plan.sites);

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include "x86/test_bytes.h"
-#include "x86/window.h"
 
 namespace blip::x86 {
 namespace {
@@ -48,35 +47,6 @@ const Case kCases[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Cases, StackCheck, ::testing::ValuesIn(kCases),
                          [](const auto& p) { return std::string(p.param.name); });
-
-Result<Window> window_of(std::string_view code) {
-  const auto function = bytes(code);
-  return entry_window({function, TargetAddr(0x401000), {}}, {.go = true});
-}
-
-TEST(GoWindow, runs_the_stack_check_before_the_program) {
-  const auto small = window_of("49 3b 66 10 76 04 48 83 ec 18 e8 00 00 00 00 eb ef");
-  ASSERT_TRUE(small) << small.error().message();
-  EXPECT_EQ(small->length, 6);
-  EXPECT_EQ(small->lead, 6);
-  EXPECT_TRUE(small->needs_proof);
-  EXPECT_FALSE(small->flags_live);
-  EXPECT_FALSE(small->self_branch);  // there is one, but Go has no red zone
-  const auto large = window_of("4c 8d 64 24 88 4d 3b 66 10 76 20 48 81 ec f8 00 00 00");
-  ASSERT_TRUE(large) << large.error().message();
-  EXPECT_EQ(large->length, 5);
-  EXPECT_EQ(large->lead, 11);
-  EXPECT_FALSE(large->needs_proof);
-}
-
-TEST(GoWindow, without_a_check_takes_one_instruction_only) {
-  const auto single = window_of("48 8d 04 85 00 00 00 00 c3");
-  ASSERT_TRUE(single) << single.error().message();
-  EXPECT_EQ(single->lead, 0);
-  const auto several = window_of("48 01 d8 48 89 c1 c3");
-  ASSERT_FALSE(several);
-  EXPECT_THAT(several.error().message(), HasSubstr("goroutine"));
-}
 
 }  // namespace
 }  // namespace blip::x86

@@ -8,7 +8,6 @@
 
 #include "base/addr.h"
 #include "base/mapping.h"
-#include "x86/window.h"
 
 namespace blip::x86::test {
 
@@ -24,7 +23,11 @@ struct TextOfFile {
   };
   std::vector<Function> functions;  // sorted by address, one per address
 
-  FunctionBytes bytes_of(size_t function) const;
+  struct Bytes {
+    std::span<const uint8_t> bytes;
+    TargetAddr addr;
+  };
+  Bytes bytes_of(size_t function) const;
   std::vector<TargetAddr> starts() const;
 };
 

@@ -84,12 +84,9 @@ void keep_one_per_address(Functions& functions, AddrRange text) {
 
 }  // namespace
 
-FunctionBytes TextOfFile::bytes_of(size_t i) const {
+TextOfFile::Bytes TextOfFile::bytes_of(size_t i) const {
   const Function& f = functions[i];
-  TargetAddr end = f.addr + f.size;
-  TargetAddr next = i + 1 < functions.size() ? functions[i + 1].addr : base + text.size();
-  auto after = next > end ? text.subspan(end - base, next - end) : std::span<const uint8_t>();
-  return {text.subspan(f.addr - base, f.size), f.addr, after};
+  return {text.subspan(f.addr - base, f.size), f.addr};
 }
 
 std::vector<TargetAddr> TextOfFile::starts() const {
