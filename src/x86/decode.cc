@@ -162,7 +162,6 @@ bool operands_tell_all(const ZydisDecodedInstruction& z) {
     case ZYDIS_CATEGORY_BMI1:
     case ZYDIS_CATEGORY_BMI2:
     case ZYDIS_CATEGORY_BROADCAST:
-    case ZYDIS_CATEGORY_CET:
     case ZYDIS_CATEGORY_CMOV:
     case ZYDIS_CATEGORY_COMPRESS:
     case ZYDIS_CATEGORY_COND_BR:
@@ -207,7 +206,8 @@ bool operands_tell_all(const ZydisDecodedInstruction& z) {
       return z.mnemonic == ZYDIS_MNEMONIC_LEA || z.mnemonic == ZYDIS_MNEMONIC_LEAVE ||
              z.mnemonic == ZYDIS_MNEMONIC_CPUID || z.mnemonic == ZYDIS_MNEMONIC_PAUSE;
     default:
-      return z.mnemonic == ZYDIS_MNEMONIC_RDTSC || z.mnemonic == ZYDIS_MNEMONIC_RDTSCP;
+      return z.mnemonic == ZYDIS_MNEMONIC_RDTSC || z.mnemonic == ZYDIS_MNEMONIC_RDTSCP ||
+             z.mnemonic == ZYDIS_MNEMONIC_ENDBR64;  // rdssp without shadow stacks is a nop
   }
 }
 

@@ -137,6 +137,8 @@ const Case kCases[] = {
     {"cpuid", "0f a2 c3", "rax rcx flags"},
     {"rdtsc", "0f 31 " REST, ""},
     {"xgetbv_is_not_trusted", "0f 01 d0 " REST, "rax rcx rdx"},
+    {"rdssp_may_not_write", "f3 48 0f 1e c8 " REST, "rax rcx rdx"},
+    {"endbr64", "f3 0f 1e fa " SET_RAX REST, ""},
     {"vmovd_from", "c5 f9 6e c0 " SET_RAX REST, "rax"},
     {"vmovd_to", "c5 f9 7e c0 " REST, ""},
     {"pcmpestri_reads_both_writes_rcx", "66 0f 3a 61 c1 00 " SET_RAX "31 d2 c3", "rax rdx"},

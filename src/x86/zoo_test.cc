@@ -491,6 +491,138 @@ snippet syscall_after_short_instructions
   xor ecx, ecx
   ret
 end
+snippet push_and_pop_rsp
+  push rsp
+  pop rsp
+  push rsp
+  pop rbx
+  sub rbx, r10
+  lea rax, [rsp-8]
+  push rax
+  pop rsp
+  pop rdx
+  ret
+end
+snippet repeated_strings
+  mov ecx, 5
+  repe cmpsb
+  mov ecx, 3
+  repne scasw
+  mov ecx, 2
+  rep stosq
+  rep lodsd
+  ret
+end
+snippet repeated_zero_times
+  xor ecx, ecx
+  stc
+  repne scasb
+  repe cmpsq
+  rep movsb
+  rep lodsq
+  ret
+end
+snippet strings_backwards
+  std
+  mov ecx, 4
+  rep movsw
+  stosd
+  cld
+  ret
+end
+snippet locked
+  lock inc dword ptr [rip+1f]
+  lock add word ptr [rip+1f], 1000
+  lock bts qword ptr [rip+1f], 33
+  lock cmpxchg [rip+1f], rdx
+  xchg [rip+1f], r8
+  lock cmpxchg16b [rip+2f]
+  ret
+  .p2align 4
+  1: .quad 5, 0
+  2: .quad 1, 2
+end
+snippet immediates_behind_the_displacement
+  mov word ptr [rip+1f], 0x1234
+  test byte ptr [rip+1f], 0x10
+  imul bx, [rip+1f], 300
+  rcl dword ptr [rip+1f], 7
+  and qword ptr [rip+1f], -2
+  ret
+  1: .quad 0x8877665544332211
+end
+snippet segments
+  mov rax, fs:[0]
+  xor ebx, ebx
+  mov rdx, fs:[rbx]
+  sub rdx, rax
+  sub rax, fs:[0]
+  mov rcx, cs:[rip+1f]
+  mov ebx, ds
+  ret
+  1: .quad 99
+end
+snippet cpuid
+  mov eax, 0
+  cpuid
+  add eax, ecx
+  ret
+end
+snippet time_stamp
+  rdtsc
+  xor eax, eax
+  rdtscp
+  xor eax, eax
+  xor edx, edx
+  xor ecx, ecx
+  ret
+end
+snippet xgetbv
+  xor ecx, ecx
+  xgetbv
+  lfence
+  ret
+end
+snippet popf
+  pushfq
+  and dword ptr [rsp], 0xcd5
+  xor dword ptr [rsp], 0x41
+  popfq
+  ret
+end
+snippet notrack_call
+  push rbx
+  notrack call r10
+  pop rbx
+  ret
+end
+snippet masked_store
+  movups xmm0, [rip+1f]
+  movups xmm1, [rip+2f]
+  maskmovdqu xmm0, xmm1
+  ret
+  1: .quad 0x1122334455667788, 0x99aabbccddeeff00
+  2: .quad 0x8000800080008000, 0x0080008000800080
+end
+snippet avx_gather
+  vpxor xmm1, xmm1, xmm1
+  vpcmpeqd xmm2, xmm2, xmm2
+  vpgatherdd xmm0, [rdi+xmm1*4], xmm2
+  vmovups [rsi], xmm0
+  ret
+end
+snippet x87_environment
+  fldcw word ptr [rip+1f]
+  fldpi
+  fld st(0)
+  fmulp st(1), st
+  fnstsw ax
+  fistp qword ptr [rdi]
+  fnstcw [rsi]
+  fninit
+  ret
+  1: .word 0xf7f
+end
 snippet nops
   nop
   xchg ax, ax
