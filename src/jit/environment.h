@@ -6,6 +6,7 @@
 
 #include "abi/layout.h"
 #include "base/addr.h"
+#include "jit/program.h"
 
 namespace blip::jit {
 
@@ -30,6 +31,7 @@ struct Environment {
   bool no_syscalls = false;                 // a seccomp filter might not like pads to make one
   bool follow_fork = true;                  // children of fork record too
   std::optional<MonotonicClock> monotonic;  // none: the TSC
+  Recorded recorded;  // by any program: no pad may leave something else there, dead or not
 
   TargetAddr gate() const { return control - abi::kGatePageSize; }
 };

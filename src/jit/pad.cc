@@ -23,18 +23,14 @@ namespace {
 
 Error refuse(const char* reason) { return Error(ErrorKind::kUnsupported, reason); }
 
-Frame frame_of(const PadProbe& probe) {
-  uint16_t wanted = probe.live_registers;
-  bool records_flags = false;
-  for (const Field& f : probe.program->fields) {
-    if (f.capture == Capture::kRegister) wanted |= static_cast<uint16_t>(1 << f.reg);
-    records_flags |= f.capture == Capture::kFlags;
-  }
+Frame frame_of(const PadProbe& probe, const Recorded& by_others) {
+  const Recorded recorded = recorded_by(*probe.program);
+  const uint16_t wanted = probe.live_registers | recorded.registers | by_others.registers;
   const auto wants = [&](uint32_t reg) { return (wanted >> reg & 1) != 0; };
   const bool uses_rdx = probe.program->kind != Program::Kind::kCount;
   return Frame({.skip_red_zone = probe.skip_red_zone,
-                .flags_live = probe.flags_live,
-                .flags_recorded = records_flags,
+                .flags_live = probe.flags_live || by_others.flags,
+                .flags_recorded = recorded.flags,
                 .save_rax = wants(asmjit::x86::Gp::kIdAx),
                 .save_rcx = wants(asmjit::x86::Gp::kIdCx),
                 .save_rdx = uses_rdx && wants(asmjit::x86::Gp::kIdDx)});
@@ -135,7 +131,7 @@ void PadBuilder::emit_programs() {
 
 void PadBuilder::emit_program(const PadProbe& probe) {
   auto& a = code_.assembler();
-  const Frame frame = frame_of(probe);
+  const Frame frame = frame_of(probe, env_.recorded);
   Started& s = started_.emplace_back(Started{emitter_of(probe, frame, code_, env_, stubs_), a.newLabel()});
   frame.emit_save(a);
   std::visit([&](auto& emitter) { emitter.hot(s.done); }, s.emitter);

@@ -32,4 +32,25 @@ struct Program {
   std::vector<Field> fields;
 };
 
+// What programs look at of the state the code left.
+struct Recorded {
+  uint16_t registers = 0;  // bit n: general register n
+  bool flags = false;
+
+  Recorded& operator|=(const Recorded& other) {
+    registers |= other.registers;
+    flags |= other.flags;
+    return *this;
+  }
+};
+
+inline Recorded recorded_by(const Program& program) {
+  Recorded r;
+  for (const Field& f : program.fields) {
+    if (f.capture == Capture::kRegister) r.registers |= static_cast<uint16_t>(1 << f.reg);
+    r.flags |= f.capture == Capture::kFlags;
+  }
+  return r;
+}
+
 }  // namespace blip::jit

@@ -220,6 +220,8 @@ Status Instrumentation::map_memory() {
 }
 
 jit::Environment Instrumentation::environment() const {
+  jit::Recorded recorded;
+  for (const Probe& probe : probes_) recorded |= jit::recorded_by(probe.program);
   return {.geometry = geometry_,
           .control = region_.control,
           .rseq = facts_.rseq,
@@ -227,7 +229,8 @@ jit::Environment Instrumentation::environment() const {
           .asks_tid = asks_tid(),
           .no_syscalls = process_.seccomp_mode() != 0,
           .follow_fork = follow_fork_,
-          .monotonic = clock_};
+          .monotonic = clock_,
+          .recorded = recorded};
 }
 
 Status Instrumentation::build() {

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: MIT
+// Random programs with a probe on every instruction, each in a pad of its own and all in one run: what they
+// leave in registers, flags, x87 and vector state and memory is what they leave unprobed, every executed
+// instruction is one hit, and records hold the registers as they were.
+#include <gtest/gtest.h>
+#include <sys/rseq.h>
+#include <unistd.h>
+
+#include "jit/pad.h"
+#include "jit/stubs.h"
+#include "ring/counters.h"
+#include "ring/test_region.h"
+#include "x86/liveness.h"
+#include "x86/test_random_program.h"
+
+namespace blip::jit {
+namespace {
+
+using x86::test::Machine;
+using x86::test::Outcome;
+using x86::test::RandomProgram;
+
+constexpr uint16_t kClass = abi::kFirstClass;
+
+abi::Geometry geometry() {
+  return {.ring_count = static_cast<uint32_t>(::sysconf(_SC_NPROCESSORS_CONF)),
+          .class_count = kClass + 1,
+          .subbuf_count = 2,
+          .subbuf_size = 1 << 16,
+          .probe_count = 1,
+          .slot_size = 256,
+          .slot_count = 256};
+}
+
+enum class What { kCount, kOneRegister, kEverything };
+
+Program program_of(What what) {
+  Program p{.class_id = kClass, .switch_index = 0};
+  if (what == What::kCount) p.kind = Program::Kind::kCount;
+  if (what == What::kOneRegister) p.fields.push_back({Capture::kRegister, 7});  // rdi
+  if (what == What::kEverything) {
+    for (uint8_t r = 0; r < 16; ++r) p.fields.push_back({Capture::kRegister, r});
+    p.fields.push_back({Capture::kFlags});
+  }
+  for (Field& f : p.fields) {
+    f.offset = static_cast<uint16_t>(p.record_size);
+    p.record_size += 8;
+  }
+  return p;
+}
+
+struct Variant {
+  bool rseq;
+  What what;
+  bool use_liveness;
+  bool on;
+
+  std::string text() const {
+    return fmt::format("rseq {} what {} liveness {} on {}", rseq, static_cast<int>(what), use_liveness, on);
+  }
+};
+
+class PaddedProgram {
+ public:
+  PaddedProgram(Machine& machine, ring::TestRegion& region, RandomProgram& program, const Variant& variant)
+      : machine_(machine), region_(region), program_(program), variant_(variant) {
+    env_.geometry = region.geometry();
+    env_.control = Machine::addr(region.region());
+    env_.asks_tid = false;
+    if (variant.rseq && __rseq_size != 0)
+      env_.rseq = Rseq{.offset = static_cast<int32_t>(__rseq_offset), .signature = RSEQ_SIG};
+    what_ = program_of(variant.what);
+    env_.recorded = recorded_by(what_);
+    auto prologue = build_area_prologue(Machine::addr(machine.pads().data()), env_);
+    CHECK(prologue.has_value());
+    stubs_ = prologue->stubs;
+    std::copy(prologue->code.begin(), prologue->code.end(), machine.pads().begin());
+    pads_end_ = prologue->code.size();
+    find_liveness();
+  }
+
+  // A jump to a pad on every instruction.
+  Outcome run_each_alone() {
+    return run([&] {
+      for (size_t i = 0; i < program_.items().size(); ++i) {
+        const auto& item = program_.items()[i];
+        const PadProbe probe = probe_of(i, 0);
+        program_.lead_to(i, add_pad(item.offset, item.length, {&probe, 1}));
+      }
+    });
+  }
+
+  // One jump at the start to a pad with everything.
+  Outcome run_all_in_one() {
+    return run([&] {
+      std::vector<PadProbe> probes;
+      for (size_t i = 0; i < program_.items().size(); ++i)
+        probes.push_back(probe_of(i, static_cast<uint8_t>(program_.items()[i].offset)));
+      program_.lead_to(0, add_pad(0, program_.bytes().size(), probes));
+    });
+  }
+
+  // Since the last run.
+  uint64_t hits() const {
+    if (variant_.what == What::kCount)
+      return ring::CounterReader(region_.geometry(), region_.region()).totals().hits;
+    return ring_records().size() + slot_records().size();
+  }
+
+  // The records of a program without branches against the states it went through.
+  std::string wrong_record() const {
+    auto records = ring_records();
+    if (records.empty()) records = slot_records();
+    if (records.size() != program_.items().size()) return {};  // some were restarted into the other ring
+    for (size_t i = 0; i < records.size(); ++i) {
+      const auto& expected = program_.before(i).general;
+      for (const Field& f : what_.fields) {
+        const bool is_flags = f.capture == Capture::kFlags;
+        if (records[i][f.offset / 8] != (is_flags ? expected.rflags : expected.gpr[f.reg]))
+          return fmt::format("{} {} in record {}", is_flags ? "flags" : "register", f.reg, i);
+      }
+    }
+    return {};
+  }
+
+ private:
+  void find_liveness() {
+    std::vector<x86::Insn> insns;
+    const auto bytes = program_.bytes();
+    for (size_t at = 0; at < bytes.size(); at += insns.back().length)
+      insns.push_back(*x86::decode(bytes.subspan(at), program_.addr() + at));
+    const auto live = x86::live_at_each(insns, x86::LivenessRule::kInside);
+    for (const auto& item : program_.items()) {
+      const auto it = std::find_if(insns.begin(), insns.end(), [&](const x86::Insn& x) {
+        return x.addr == program_.addr() + item.offset;
+      });
+      live_.push_back(live[static_cast<size_t>(it - insns.begin())]);
+    }
+  }
+
+  PadProbe probe_of(size_t item, uint8_t offset) const {
+    PadProbe probe{.offset = offset, .program = &what_};
+    if (!variant_.use_liveness) return probe;
+    probe.flags_live = live_[item].flags != 0;
+    probe.live_registers = live_[item].registers;
+    return probe;
+  }
+
+  TargetAddr add_pad(size_t offset, size_t length, std::span<const PadProbe> probes) {
+    pads_end_ = (pads_end_ + kPadAlign - 1) / kPadAlign * kPadAlign;
+    const TargetAddr at = Machine::addr(machine_.pads().data() + pads_end_);
+    const PadSite site{.addr = program_.addr() + offset,
+                       .window = program_.bytes().subspan(offset, length),
+                       .probes = probes};
+    auto pad = build_pad(at, site, env_, stubs_);
+    EXPECT_TRUE(pad) << pad.error().message();
+    CHECK(pad && pads_end_ + pad->code.size() <= machine_.pads().size());
+    EXPECT_LE(pad->code.size(), max_pad_size(site));
+    std::copy(pad->code.begin(), pad->code.end(), machine_.pads().begin() + pads_end_);
+    pads_end_ += pad->code.size();
+    return at;
+  }
+
+  Outcome run(const std::function<void()>& patch) {
+    std::memset(region_.region(), 0, region_.geometry().ring_data_offset());
+    ring::format_region(region_.geometry(), region_.region(), env_.control.value);
+    region_.gate()->pid = ::getpid();
+    region_.region()[region_.geometry().switches_offset()] = variant_.on ? abi::kSwitchOn : abi::kSwitchOff;
+    const size_t end = pads_end_;
+    Outcome outcome = program_.run(patch);
+    pads_end_ = end;
+    return outcome;
+  }
+
+  using Record = const uint64_t*;
+
+  std::vector<Record> ring_records() const {
+    std::vector<Record> records;
+    for (uint32_t ring = 0; ring < region_.geometry().ring_count; ++ring) {
+      const uint8_t* data = region_.ring_data(ring);
+      for (uint64_t at = 0; at < region_.ring_control(ring)->pos;) {
+        const auto record = reinterpret_cast<Record>(data + at);
+        const bool is_hit = abi::header_class(*record) == kClass;
+        if (is_hit) records.push_back(record);
+        at += is_hit ? what_.record_size : sizeof(abi::ProcessRecord);
+      }
+    }
+    return records;
+  }
+
+  std::vector<Record> slot_records() const {
+    std::vector<Record> records;
+    for (uint32_t i = 0; i < region_.geometry().slot_count; ++i) {
+      const auto slot = reinterpret_cast<Record>(region_.region() + region_.geometry().slots_offset() +
+                                                 uint64_t{i} * region_.geometry().slot_size);
+      if (abi::slot_phase(*slot) == abi::kSlotFull) records.push_back(slot + 1);
+    }
+    return records;
+  }
+
+  Machine& machine_;
+  ring::TestRegion& region_;
+  RandomProgram& program_;
+  Variant variant_;
+  Environment env_;
+  AreaStubs stubs_;
+  Program what_;
+  std::vector<x86::Liveness> live_;
+  size_t pads_end_ = 0;
+};
+
+TEST(RegisterState, probed_programs_do_what_they_did) {
+  constexpr int kPrograms = 4000;
+  std::mt19937_64 random(x86::test::random_seed());
+  Machine machine;
+  x86::test::RandomCode code(random);
+  ring::TestRegion region(geometry());
+  std::map<std::string_view, size_t> kinds;
+  size_t hits = 0;
+  for (int n = 0; n < kPrograms && !HasFailure(); ++n) {
+    RandomProgram program(machine, code, random, 1 + random() % 12);
+    const Variant variant{.rseq = random() % 4 != 0,
+                          .what = static_cast<What>(random() % 3),
+                          .use_liveness = random() % 3 != 0,
+                          .on = random() % 8 != 0};
+    SCOPED_TRACE(fmt::format("program {}, {}\n{}", n, variant.text(), program.listing()));
+    const Outcome original = program.run();
+    PaddedProgram padded(machine, region, program, variant);
+    const auto check = [&](const Outcome& outcome) {
+      EXPECT_EQ(program.difference(original, outcome), "");
+      if (!program.has_branches()) {
+        EXPECT_EQ(padded.hits(), variant.on ? program.items().size() : 0);
+        EXPECT_EQ(variant.on && variant.what != What::kCount ? padded.wrong_record() : "", "");
+      }
+      return padded.hits();
+    };
+    const uint64_t alone = check(padded.run_each_alone());
+    const uint64_t together = check(padded.run_all_in_one());
+    EXPECT_EQ(alone, together);
+    hits += alone + together;
+    for (const auto& item : program.items())
+      ++kinds[x86::decode(program.bytes().subspan(item.offset), program.addr())->mnemonic];
+  }
+  fmt::print("{} programs, {} hits, {} kinds of instructions\n", kPrograms, hits, kinds.size());
+  EXPECT_GT(kinds.size(), 300u);
+}
+
+}  // namespace
+}  // namespace blip::jit
