@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <optional>
-#include <ranges>
 #include <utility>
 
 namespace blip::x86 {
@@ -41,7 +40,8 @@ uint32_t live_outside(uint32_t where, LivenessRule rule) {
 void solve(std::span<Node> nodes, LivenessRule rule) {
   for (bool changed = true; changed;) {
     changed = false;
-    for (Node& node : nodes | std::views::reverse) {
+    for (size_t i = nodes.size(); i-- > 0;) {
+      Node& node = nodes[i];
       uint32_t behind = 0;
       for (uint32_t next : node.next)
         behind |= next < nodes.size() ? nodes[next].live : live_outside(next, rule);

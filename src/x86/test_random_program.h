@@ -139,7 +139,6 @@ inline RandomProgram::Unit RandomProgram::make_branch(Branch& branch) {
 inline RandomProgram::Unit RandomProgram::make_string() {
   for (int reg : {blip::test::kRax, blip::test::kRcx, blip::test::kRdi, blip::test::kRsi})
     if (is_reserved(reg)) return {};
-  CodeWriter out(cursor());
   Unit unit;
   const auto lea = [&](uint8_t modrm, size_t at) {
     const auto goal = context_.data + code_.pick(0x200);
