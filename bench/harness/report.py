@@ -31,7 +31,8 @@ COLUMNS = {
         ("M/s", "rate", "{:.2f}"), ("% of a core", "min", "{:.1f}"), ("discarded", "discarded", "{:d}"),
         ("capacity M/s", "capacity", "{:.0f}"), ("B/event", "bytes", "{:.2f}")]),
     "life": ("real programs under load: change of throughput and latency against the untraced windows between; medians", [
-        ("per s", "median", lambda v: f"{v:.0f}" if v >= 100 else f"{v:.3g}"), ("change %", "change", "{:+.1f}"), ("avg ms", "avg", "{:.3f}"),
+        ("per s", "median", lambda v: f"{v:.0f}" if v >= 100 else f"{v:.3g}"), ("change %", "change", "{:+.1f}"), ("noise %", "noise", "{:.1f}"),
+        ("CPU us", "cpu", "{:.0f}"), ("tracer's", "tracer_cpu", "{:.0f}"), ("CPU %", "cpu_change", "{:+.1f}"), ("avg ms", "avg", "{:.3f}"),
         ("p99 ms", "p99", "{:.2f}"), ("M hits/s", "hits", "{:.3f}"), ("hits each", "hits_each", "{:.0f}"),
         ("lost", "lost", "{:d}")]),
     "coverage": ("share of instructions and function entries that a jump can be put on, at ASLR'd addresses", [

@@ -19,8 +19,8 @@ class Settings:
     thread_events: int = 1_000_000  # by each thread
     curve_rounds: int = 6
     detach_probes: tuple = (1, 100)  # of bpftrace: a tenth of a second each
-    life_seconds: float = 1.2  # a window
-    life_rounds: int = 7
+    life_seconds: float = 0.8  # a window
+    life_rounds: int = 13
     life_counts: tuple = (10, 100, 1000)
     only: list = dataclasses.field(default_factory=list)
     unavailable: dict = dataclasses.field(default_factory=dict)  # peer -> why
@@ -32,4 +32,4 @@ class Settings:
 FULL = Settings()
 QUICK = Settings(seconds=200, rounds=4, bursts=4, attaches=2, drain_seconds=1.0, coverage_timeout=10.0,
                  thread_counts=(1, 8, 64), thread_events=125_000, curve_rounds=2, detach_probes=(1, 10),
-                 life_seconds=0.7, life_rounds=2, life_counts=(100,))
+                 life_seconds=0.5, life_rounds=4, life_counts=(100,))

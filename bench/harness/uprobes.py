@@ -81,9 +81,9 @@ class PerfRecord:
         argv = ["perf", "record", "-B", "-N", "-m", RING_SIZE, "-e", event.name.replace("/", ":"), "-o", self.output,
                 "-D", "-1", f"--control=fifo:{control},{control}.ack"]
         with open(self._log, "wb") as log:
-            self._child = scope.spawn(argv + where, stdout=log, stderr=log)
+            self.child = scope.spawn(argv + where, stdout=log, stderr=log)
         if not self._enable(control):
-            end(self._child, signal.SIGINT)
+            end(self.child, signal.SIGINT)
             said = [line for line in self.log().split("\n") if line.strip()] or ["no message"]
             raise UprobeError("perf record did not start: " + next((x for x in said if "returned" in x), said[-1]))
 
@@ -92,8 +92,8 @@ class PerfRecord:
         ask, answer = (os.open(path, os.O_RDWR | os.O_NONBLOCK) for path in (control, control + ".ack"))
         try:
             os.write(ask, b"enable\n")
-            if not wait_until(lambda: self._child.poll() is not None or select.select([answer], [], [], 0)[0],
-                              ATTACH_TIMEOUT, 0.01) or self._child.poll() is not None:
+            if not wait_until(lambda: self.child.poll() is not None or select.select([answer], [], [], 0)[0],
+                              ATTACH_TIMEOUT, 0.01) or self.child.poll() is not None:
                 return False
             return os.read(answer, 64).startswith(b"ack")
         finally:
@@ -105,8 +105,8 @@ class PerfRecord:
             return f.read()
 
     def stop(self):
-        if self._child.poll() is None:
-            end(self._child, signal.SIGINT, END_TIMEOUT)
+        if self.child.poll() is None:
+            end(self.child, signal.SIGINT, END_TIMEOUT)
 
     def counts(self):
         """(samples, lost) in the file: its records are walked, perf report stumbles over some."""

@@ -79,7 +79,13 @@ def make_row(row_id, label, samples, plain, problem):
     if samples is not plain:
         ratios = [s.throughput / p.throughput for s, p in zip(samples, plain) if p.throughput]
         row.columns["change"] = 100 * (statistics.median(ratios) - 1)
-    for column, field in (("avg", "avg_ms"), ("p99", "p99_ms"), ("hits", "hits_per_s")):
+        pairs = [(s.cpu_us, p.cpu_us) for s, p in zip(samples, plain) if s.cpu_us and p.cpu_us]
+        if pairs:
+            row.columns["cpu_change"] = 100 * (statistics.median(s / p for s, p in pairs) - 1)
+    elif len(values) >= 4:
+        low, _, high = statistics.quantiles(values, n=4)
+        row.columns["noise"] = 100 * (high - low) / 2 / row.median
+    for column, field in (("cpu", "cpu_us"), ("tracer_cpu", "tracer_cpu_us"), ("avg", "avg_ms"), ("p99", "p99_ms"), ("hits", "hits_per_s")):
         found = [getattr(s, field) for s in samples if getattr(s, field) is not None]
         if found:
             row.columns[column] = statistics.median(found)

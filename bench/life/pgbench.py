@@ -13,7 +13,7 @@ import time
 from harness import blip, elf
 from harness.scope import end, wait_until
 
-from .sample import LifeError, Sample
+from .sample import CpuWatch, LifeError, Sample
 from .server import Home
 
 NAME = "pgbench"
@@ -48,6 +48,7 @@ def unavailable():
 
 class Workload:
     binary = os.path.join(BIN, "postgres")
+    tracer_pid = None  # whose CPU time belongs to the next window
 
     def __init__(self, scope, settings):
         self._home = Home(scope, "bench-pg-")
@@ -79,16 +80,17 @@ class Workload:
     def measure(self, seconds):
         if self._client.poll() is not None:
             raise LifeError("pgbench ended: " + self._home.tail())
-        begin = time.time()
+        begin, watch = time.time(), CpuWatch(self._backends, self.tracer_pid)
         time.sleep(seconds)
-        stop = time.time()
+        stop, (traced, tracer) = time.time(), watch.stop()
         time.sleep(0.05)
         latencies = self._latencies(begin, stop)
         if not latencies:
             return Sample(0.0)
         latencies.sort()
         return Sample(len(latencies) / (stop - begin), sum(latencies) / len(latencies) / 1000,
-                      latencies[int(len(latencies) * 0.99)] / 1000)
+                      latencies[int(len(latencies) * 0.99)] / 1000,
+                      cpu_us=(traced + tracer) / len(latencies) * 1e6, tracer_cpu_us=tracer / len(latencies) * 1e6)
 
     def more_functions(self, chosen, count):
         """Fills a list up with functions of the backend that were not called."""

@@ -8,10 +8,12 @@ from harness import blip, uprobes
 def _measure(workload, seconds, tracer):
     """The sample and how long it took; the tracer is gone afterwards in any case: the two kinds must not meet."""
     begin = time.monotonic()
+    workload.tracer_pid = tracer.child.pid
     try:
         sample = workload.measure(seconds)
         return sample, time.monotonic() - begin
     finally:
+        workload.tracer_pid = None
         tracer.stop()
 
 
