@@ -31,7 +31,9 @@ struct Environment {
   bool no_syscalls = false;                 // a seccomp filter might not like pads to make one
   bool follow_fork = true;                  // children of fork record too
   std::optional<MonotonicClock> monotonic;  // none: the TSC
-  Recorded recorded;  // by any program: no pad may leave something else there, dead or not
+  // By any program of the trace, also one that may come later: no pad leaves something else there, dead or
+  // not.
+  Recorded recorded;
 
   TargetAddr gate() const { return control - abi::kGatePageSize; }
 };

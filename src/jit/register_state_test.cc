@@ -32,7 +32,8 @@ abi::Geometry geometry() {
           .slot_count = 256};
 }
 
-enum class What { kCount, kOneRegister, kEverything };
+enum class What { kCount, kOneRegister, kEverything, kContexts };
+constexpr uint64_t kConstantValue = 0x1122334455667788;
 
 Program program_of(What what) {
   Program p{.class_id = kClass, .switch_index = 0};
@@ -42,21 +43,26 @@ Program program_of(What what) {
     for (uint8_t r = 0; r < 16; ++r) p.fields.push_back({Capture::kRegister, r});
     p.fields.push_back({Capture::kFlags});
   }
+  if (what == What::kContexts)
+    p.fields = {
+        {Capture::kTid}, {Capture::kCpu}, {Capture::kThreadKey}, {Capture::kConstant, 0, 0, kConstantValue}};
   for (Field& f : p.fields) {
     f.offset = static_cast<uint16_t>(p.record_size);
-    p.record_size += 8;
+    p.record_size += f.capture == Capture::kThreadKey ? 16 : 8;
   }
   return p;
 }
 
 struct Variant {
   bool rseq;
+  bool monotonic;  // records take a system call for the time
   What what;
   bool use_liveness;
   bool on;
 
   std::string text() const {
-    return fmt::format("rseq {} what {} liveness {} on {}", rseq, static_cast<int>(what), use_liveness, on);
+    return fmt::format("rseq {} monotonic {} what {} liveness {} on {}", rseq, monotonic,
+                       static_cast<int>(what), use_liveness, on);
   }
 };
 
@@ -66,7 +72,8 @@ class PaddedProgram {
       : machine_(machine), region_(region), program_(program), variant_(variant) {
     env_.geometry = region.geometry();
     env_.control = Machine::addr(region.region());
-    env_.asks_tid = false;
+    env_.tid_offset = tid_offset();
+    if (variant.monotonic) env_.monotonic = MonotonicClock{};
     if (variant.rseq && __rseq_size != 0)
       env_.rseq = Rseq{.offset = static_cast<int32_t>(__rseq_offset), .signature = RSEQ_SIG};
     what_ = program_of(variant.what);
@@ -114,16 +121,39 @@ class PaddedProgram {
     if (records.size() != program_.items().size()) return {};  // some were restarted into the other ring
     for (size_t i = 0; i < records.size(); ++i) {
       const auto& expected = program_.before(i).general;
-      for (const Field& f : what_.fields) {
-        const bool is_flags = f.capture == Capture::kFlags;
-        if (records[i][f.offset / 8] != (is_flags ? expected.rflags : expected.gpr[f.reg]))
-          return fmt::format("{} {} in record {}", is_flags ? "flags" : "register", f.reg, i);
-      }
+      for (const Field& f : what_.fields)
+        if (!holds(f, records[i][f.offset / 8], expected))
+          return fmt::format("field at {} of record {}", f.offset, i);
     }
     return {};
   }
 
  private:
+  // Of the tid in glibc's struct pthread, if it is where it has been for long.
+  static std::optional<int32_t> tid_offset() {
+    constexpr int32_t kUsual = 0x2d0;
+    uint64_t thread_pointer;
+    asm("mov %%fs:0, %0" : "=r"(thread_pointer));
+    const auto* tid = reinterpret_cast<const int32_t*>(thread_pointer + kUsual);
+    return *tid == ::gettid() ? std::optional(kUsual) : std::nullopt;
+  }
+
+  bool holds(const Field& field, uint64_t word, const blip::test::Registers& expected) const {
+    switch (field.capture) {
+      case Capture::kRegister:
+        return word == expected.gpr[field.reg];
+      case Capture::kFlags:
+        return word == expected.rflags;
+      case Capture::kConstant:
+        return word == kConstantValue;
+      case Capture::kTid:
+      case Capture::kThreadKey:
+        return !env_.tid_offset || static_cast<int32_t>(word) == ::gettid();
+      default:
+        return true;
+    }
+  }
+
   void find_liveness() {
     std::vector<x86::Insn> insns;
     const auto bytes = program_.bytes();
@@ -165,6 +195,7 @@ class PaddedProgram {
     std::memset(region_.region(), 0, region_.geometry().ring_data_offset());
     ring::format_region(region_.geometry(), region_.region(), env_.control.value);
     region_.gate()->pid = ::getpid();
+    region_.gate()->tid_offset = abi::kNoTidOffset;  // the runtime asks the kernel
     region_.region()[region_.geometry().switches_offset()] = variant_.on ? abi::kSwitchOn : abi::kSwitchOff;
     const size_t end = pads_end_;
     Outcome outcome = program_.run(patch);
@@ -220,7 +251,8 @@ TEST(RegisterState, probed_programs_do_what_they_did) {
   for (int n = 0; n < kPrograms && !HasFailure(); ++n) {
     RandomProgram program(machine, code, random, 1 + random() % 12);
     const Variant variant{.rseq = random() % 4 != 0,
-                          .what = static_cast<What>(random() % 3),
+                          .monotonic = random() % 8 == 0,
+                          .what = static_cast<What>(random() % 4),
                           .use_liveness = random() % 3 != 0,
                           .on = random() % 8 != 0};
     SCOPED_TRACE(fmt::format("program {}, {}\n{}", n, variant.text(), program.listing()));
