@@ -54,6 +54,10 @@ inline constexpr uint16_t kPaddingClass = 0;  // the rest of the sub-buffer is e
 inline constexpr uint16_t kProcessClass = 1;  // a ProcessRecord
 inline constexpr uint16_t kFirstClass = 2;
 inline constexpr uint32_t kMaxClasses = 65000;
+// Where nothing is recorded, a class is no more than a counter, and ids may be larger than a record could
+// hold.
+inline constexpr uint32_t kMaxCounted = 1 << 23;
+inline constexpr uint64_t kMaxCounterBytes = uint64_t{1} << 30;  // all rows: pads address them from control
 inline constexpr uint32_t kRecordAlign = 8;
 inline constexpr uint32_t kHeaderSize = 8;
 // A record fits a 4096-byte CTF packet with its header.

@@ -33,8 +33,10 @@ struct Row {
 
 std::string count_table(std::vector<ProbeCount> counts, bool color) {
   const bool with_module = any_name_in_two_modules(counts);
-  std::stable_sort(counts.begin(), counts.end(),
-                   [](const ProbeCount& a, const ProbeCount& b) { return a.hits > b.hits; });
+  std::stable_sort(counts.begin(), counts.end(), [](const ProbeCount& a, const ProbeCount& b) {
+    if (a.in_sequence || b.in_sequence) return !a.in_sequence && b.in_sequence;
+    return a.hits > b.hits;
+  });
   std::vector<Row> rows = {{"NAME", "MODULE", "HITS", kBold}};
   for (const ProbeCount& count : counts)
     rows.push_back({escaped(count.name), escaped(count.module), std::to_string(count.hits),

@@ -9,8 +9,8 @@
 
 namespace blip::cli {
 
-// The most often hit first; equals keep the order asked for. MODULE is shown when a name occurs in two
-// modules.
+// The most often hit first; equals keep the order asked for. Then every instruction of what was asked for so,
+// in the order of addresses. MODULE is shown when a name occurs in two modules.
 std::string count_table(std::vector<session::ProbeCount> counts, bool color = false);
 
 // One object per line, in the order asked for.

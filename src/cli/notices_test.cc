@@ -9,6 +9,14 @@
 namespace blip::cli {
 namespace {
 
+TEST(CountTable, every_instruction_stays_in_sequence) {
+  const std::string table =
+      count_table({{"f+0x0", "m", 1, true}, {"f+0x1", "m", 9, true}, {"g", "m", 2}, {"h", "m", 5}});
+  EXPECT_LT(table.find("h "), table.find("g "));
+  EXPECT_LT(table.find("g "), table.find("f+0x0"));
+  EXPECT_LT(table.find("f+0x0"), table.find("f+0x1"));
+}
+
 TEST(Notices, armed) {
   session::Armed armed;
   armed.probes = 1;

@@ -87,6 +87,7 @@ struct Printer::ClassFormat {
     std::string lead;  // all that stands between the value before and this one
     ctf::FieldType type;
     uint32_t offset;
+    bool is_place = false;  // an address that is to be followed by its name
   };
   std::string name;  // text: with colour; JSON: from ,"name": on
   bool has_tid = false;
@@ -168,7 +169,8 @@ const Printer::ClassFormat& Printer::format_of(const ctf::EventClass& event_clas
       append_escaped(lead, field.name);
       lead += " = ";
     }
-    slot->parts.push_back({std::move(lead), field.type, field.offset});
+    const bool is_place = event_class.many_places && field.name == "ip";
+    slot->parts.push_back({std::move(lead), field.type, field.offset, is_place});
   }
   slot->tail = style_.json ? "}\n" : slot->parts.empty() ? "\n" : " }\n";
   return *slot;
@@ -190,6 +192,7 @@ void Printer::text_line(const session::EventView& view, const ClassFormat& forma
   for (const auto& part : format.parts) {
     buffer_ += part.lead;
     append_value(buffer_, part.type, view.record.data() + part.offset, false);
+    if (part.is_place) append_place(view, part.offset);
   }
   buffer_ += format.tail;
 }
@@ -205,8 +208,27 @@ void Printer::json_line(const session::EventView& view, const ClassFormat& forma
   for (const auto& part : format.parts) {
     buffer_ += part.lead;
     append_value(buffer_, part.type, view.record.data() + part.offset, true);
+    if (part.is_place) append_place(view, part.offset);
   }
   buffer_ += format.tail;
+}
+
+void Printer::append_place(const session::EventView& view, uint32_t offset) {
+  const auto ip = load<uint64_t>(view.record.data() + offset);
+  const auto [known, is_new] = places_.try_emplace(ip);
+  if (is_new && view.place_of) {
+    const std::string name = (*view.place_of)(ip);
+    std::string& text = known->second;
+    if (!name.empty() && style_.json) {
+      text = ",\"place\":";
+      append_json_string(text, name);
+    } else if (!name.empty()) {
+      text = " <";
+      append_escaped(text, name);
+      text += '>';
+    }
+  }
+  buffer_ += known->second;
 }
 
 void Printer::append_clock(int64_t realtime_ns) {

@@ -3,12 +3,16 @@
 //
 //   [14:03:07.123456789] (+0.000001204) 4711 parse_request: { rdi = 0x7ffd10, procname = "server" }
 //   {"time":1700000000123456789,"name":"parse_request","tid":4711,"rdi":140724603453440,"procname":"server"}
+//
+// Where one name stands for many places, the address is followed by its own: ip = 0x55d0c1a2b1b4 <parse+0x4>,
+// "ip":94352119542196,"place":"parse+0x4".
 #pragma once
 
 #include <cstdint>
 #include <ctime>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "cli/output.h"
@@ -44,6 +48,7 @@ class Printer {
   void json_line(const session::EventView& view, const ClassFormat& format);
   void append_clock(int64_t realtime_ns);
   void append_delta(uint64_t time_ns);
+  void append_place(const session::EventView& view, uint32_t offset);
 
   Output& output_;
   PrintStyle style_;
@@ -53,6 +58,7 @@ class Printer {
   char cached_clock_[8] = {};  // HH:MM:SS of cached_second_
   bool have_last_ = false;
   uint64_t last_time_ns_ = 0;
+  std::unordered_map<uint64_t, std::string> places_;  // as they are printed, by address
 };
 
 }  // namespace blip::cli

@@ -106,6 +106,27 @@ TEST_F(PrintTest, json_of_all_types) {
             "\"procname\":\"sixteen\\ufffdbytes\\n!!\"}\n");
 }
 
+TEST_F(PrintTest, the_place_of_an_address_that_many_share) {
+  Record r(1, "f*");
+  r.add("ip", FieldType::kHex64, uint64_t{0x1234}).add("rdi", FieldType::kHex64, uint64_t{7});
+  r.event_class.many_places = true;
+  int asked = 0;
+  const session::PlaceNamer place_of = [&](uint64_t ip) {
+    ++asked;
+    return ip == 0x1234 ? "work+0x4" : "";
+  };
+  session::EventView view = r.at(5);
+  view.place_of = &place_of;
+  EXPECT_THAT(printed({}, {view, view}), testing::HasSubstr("f*: { ip = 0x1234 <work+0x4>, rdi = 0x7 }\n"));
+  EXPECT_EQ(asked, 1);
+  EXPECT_THAT(printed({.json = true}, {view}),
+              testing::HasSubstr("\"ip\":4660,\"place\":\"work+0x4\",\"rdi\":7}"));
+  Record unknown(2, "f*");
+  unknown.add("ip", FieldType::kHex64, uint64_t{1});
+  unknown.event_class.many_places = true;
+  EXPECT_THAT(printed({}, {unknown.at(6)}), testing::HasSubstr("{ ip = 0x1 }\n"));
+}
+
 TEST_F(PrintTest, time_since_the_event_before) {
   Record a(1, "a"), b(2, "b");
   a.add("vtid", FieldType::kInt32, int32_t{1});

@@ -39,6 +39,7 @@ struct EventClass {
   // and what follows lies that much nearer to the header. So does an event in a stream of one process, if
   // nobody asked for the field (is_implicit): there the packets tell it.
   bool leads_with_pid = false;
+  bool many_places = false;  // its name is no function's or instruction's: the field ip tells the place
 };
 
 inline constexpr uint32_t kPidSize = 4;

@@ -26,7 +26,7 @@ struct Field {
 
 struct Program {
   enum class Kind { kRecord, kCount } kind = Kind::kRecord;
-  uint16_t class_id = 0;
+  uint32_t class_id = 0;               // of a record 16 bits
   uint32_t switch_index = UINT32_MAX;  // of the byte in the data region that turns it off; UINT32_MAX: none
   uint32_t record_size = 8;            // multiple of 8, header included
   std::vector<Field> fields;

@@ -28,9 +28,9 @@ class CounterReader {
   CounterReader(const abi::Geometry& geometry, const uint8_t* region)
       : geometry_(geometry), region_(region) {}
 
-  uint64_t read(abi::CounterKind kind, uint32_t row, uint16_t class_id) const;
-  CounterTotals totals(uint32_t row, uint16_t class_id) const;
-  CounterTotals class_totals(uint16_t class_id) const;  // over all rows
+  uint64_t read(abi::CounterKind kind, uint32_t row, uint32_t class_id) const;
+  CounterTotals totals(uint32_t row, uint32_t class_id) const;
+  CounterTotals class_totals(uint32_t class_id) const;  // over all rows
   CounterTotals row_totals(uint32_t row) const;         // over all classes
   CounterTotals totals() const;
 

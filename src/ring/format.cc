@@ -41,8 +41,10 @@ bool is_valid(const abi::Geometry& geometry) {
   const bool slots = geometry.slot_size == 0 ||
                      (std::has_single_bit(geometry.slot_size) && std::has_single_bit(geometry.slot_count) &&
                       geometry.slot_size >= kMinSlotSize && geometry.slot_count >= 2);
+  const bool counts_only = geometry.subbuf_size == 0 && geometry.slot_size == 0;
   return rings && slots && geometry.class_count >= abi::kFirstClass &&
-         geometry.class_count <= abi::kMaxClasses;
+         geometry.class_count <= (counts_only ? abi::kMaxCounted : abi::kMaxClasses) &&
+         geometry.sites_offset() - geometry.counters_offset() <= abi::kMaxCounterBytes;
 }
 
 void format_region(const abi::Geometry& geometry, uint8_t* region, uint64_t control_addr) {

@@ -106,8 +106,9 @@ ctf::EventClass make_class(uint16_t id, std::string name, const std::optional<ct
   return c;
 }
 
-jit::Program make_program(const ctf::EventClass& c, const std::vector<LayoutField>& fields, uint64_t ip) {
-  jit::Program program{.class_id = c.id, .record_size = ctf::ring_record_size(c)};
+jit::Program make_program(uint32_t id, const ctf::EventClass& c, const std::vector<LayoutField>& fields,
+                          uint64_t ip) {
+  jit::Program program{.class_id = id, .record_size = ctf::ring_record_size(c)};
   const size_t pid = c.leads_with_pid ? 1 : 0;
   const uint32_t pid_size = c.leads_with_pid ? ctf::kPidSize : 0;
   for (size_t i = 0; i < fields.size(); ++i) {
@@ -132,7 +133,8 @@ size_t ClassTable::class_of(const ProbedPlace& place, bool shared) {
     const auto id = static_cast<uint16_t>(abi::kFirstClass + classes_.size());
     classes_.push_back(make_class(id, name, pid_field(options_, place.request),
                                   request_fields(options_, place.request, shared)));
-    modules_.push_back(place.module);
+    classes_.back().many_places = shared;
+    origins_.push_back({place.module, place.request});
   }
   return entry->second;
 }
@@ -157,7 +159,8 @@ std::vector<jit::Program> ClassTable::add(std::span<const ProbedPlace> places) {
   std::vector<jit::Program> programs;
   for (const ProbedPlace& place : places) {
     const size_t index = class_of(place, shared[place.request]);
-    programs.push_back(make_program(classes_[index], fields[place.request], place.ip));
+    const auto id = static_cast<uint32_t>(abi::kFirstClass + index);
+    programs.push_back(make_program(id, classes_[index], fields[place.request], place.ip));
     if (options_.mode == Mode::kCount) programs.back().kind = jit::Program::Kind::kCount;
   }
   return programs;

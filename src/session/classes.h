@@ -43,12 +43,17 @@ class ClassTable {
   // are more than kMaxOwnClasses.
   std::vector<jit::Program> add(std::span<const ProbedPlace> places);
 
-  // classes()[i].id == i + abi::kFirstClass
+  // classes()[i].id == i + abi::kFirstClass, which is cut where programs only count.
   const std::vector<ctf::EventClass>& classes() const { return classes_; }
-  // Of the place that made the class.
-  const std::string& module_of(uint16_t class_id) const { return modules_[class_id - abi::kFirstClass]; }
+  // Who made classes()[index].
+  const std::string& module_of(size_t index) const { return origins_[index].module; }
+  size_t request_of(size_t index) const { return origins_[index].request; }
 
  private:
+  struct Origin {
+    std::string module;
+    size_t request;
+  };
   using Key = std::tuple<std::string, std::string, uint64_t, size_t>;  // name, module, address, request
 
   std::vector<bool> which_share(std::span<const ProbedPlace> places) const;
@@ -56,7 +61,7 @@ class ClassTable {
 
   const Options& options_;
   std::vector<ctf::EventClass> classes_;
-  std::vector<std::string> modules_;
+  std::vector<Origin> origins_;
   std::map<Key, size_t> index_;
 };
 

@@ -21,7 +21,7 @@ class EventSource {
   virtual const probe::ArmReport& report() const = 0;
   virtual Consumer& consumer() = 0;
   // Counting: how often the probes of a class were hit.
-  virtual uint64_t class_hits(uint16_t class_id) const = 0;
+  virtual uint64_t class_hits(uint32_t class_id) const = 0;
 
   // Restores the process. Once it has ended or called exec there is nothing to restore.
   virtual Result<probe::RemovalReport> disarm() = 0;

@@ -19,7 +19,10 @@ uint64_t LiveMerge::show(uint64_t until_ns, uint64_t limit) {
   size_t shown = 0;
   for (; shown < pending_.size() && shown < limit && pending_[shown].time_ns <= until_ns; ++shown) {
     const Pending& p = pending_[shown];
-    sink_({classes_[p.class_id - abi::kFirstClass], p.time_ns, {&bytes_[p.offset], p.size}});
+    sink_({classes_[p.class_id - abi::kFirstClass],
+           p.time_ns,
+           {&bytes_[p.offset], p.size},
+           place_of_ ? &place_of_ : nullptr});
   }
   std::vector<uint8_t> rest;
   for (size_t i = shown; i < pending_.size(); ++i) {

@@ -30,7 +30,7 @@ Result<std::unique_ptr<PadSource>> PadSource::arm(Plan plan, const ConsumerInput
   return self;
 }
 
-uint64_t PadSource::class_hits(uint16_t class_id) const {
+uint64_t PadSource::class_hits(uint32_t class_id) const {
   const ring::CounterReader counters(instrumentation_->geometry(), instrumentation_->region());
   return counters.class_totals(class_id).hits;
 }

@@ -93,6 +93,7 @@ struct Session::Impl {
   void finish(Summary& summary);
   void add_totals(TracedProcess& process);
   void count(Summary& summary) const;
+  std::string place_of(uint64_t ip) const;
 
   // Members in the order they are acquired: undone in reverse.
   const Options options;
@@ -373,9 +374,23 @@ void Session::Impl::count(Summary& summary) const {
   for (size_t i = 0; i < hits.size(); ++i) {
     if (!hits[i]) continue;
     const ctf::EventClass& c = context.classes.classes()[i];
-    summary.counts.push_back({c.name, context.classes.module_of(c.id), *hits[i]});
+    const ProbeKind kind = options.probes[context.classes.request_of(i)].kind;
+    summary.counts.push_back(
+        {c.name, context.classes.module_of(i), *hits[i], kind == ProbeKind::kEveryInstruction});
     summary.events += *hits[i];
   }
+}
+
+// Processes may have different code at one address.
+std::string Session::Impl::place_of(uint64_t ip) const {
+  std::string place;
+  for (const auto& process : live) {
+    std::string here = process->place_of(TargetAddr(ip));
+    if (here.empty() || here == place) continue;
+    if (!place.empty()) return {};
+    place = std::move(here);
+  }
+  return place;
 }
 
 void Session::Impl::finish(Summary& summary) {
@@ -392,7 +407,8 @@ void Session::Impl::finish(Summary& summary) {
 }
 
 Summary Session::Impl::run(const Hooks& hooks) {
-  if (hooks.sink) merge.emplace(hooks.sink, context.classes.classes());
+  if (hooks.sink)
+    merge.emplace(hooks.sink, context.classes.classes(), [this](uint64_t ip) { return place_of(ip); });
   for (const auto& process : live)
     if (merge) process->consumer().show_to(&*merge);
   Summary summary;

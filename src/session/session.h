@@ -15,11 +15,15 @@
 
 namespace blip::session {
 
+// What is at an address of a traced process, SYMBOL+0xOFF; empty if it is not known any more.
+using PlaceNamer = std::function<std::string(uint64_t)>;
+
 // One event for the live printer; valid during the call.
 struct EventView {
   const ctf::EventClass& event_class;
   uint64_t time_ns;                 // CLOCK_MONOTONIC
   std::span<const uint8_t> record;  // header and fields, at the offsets of event_class
+  const PlaceNamer* place_of = nullptr;
 };
 
 struct Refusal {
@@ -40,6 +44,7 @@ struct ProbeCount {
   std::string name;    // event name
   std::string module;  // basename
   uint64_t hits = 0;
+  bool in_sequence = false;  // one of every instruction: belongs beside its neighbours
 };
 
 // Why tracing ended.

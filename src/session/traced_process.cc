@@ -8,8 +8,10 @@
 #include <set>
 
 #include "base/progress.h"
+#include "probe/functions.h"
 #include "probe/leftovers.h"
 #include "probe/plan.h"
+#include "proc/cpu.h"
 #include "session/pad_source.h"
 #include "session/plan_options.h"
 
@@ -111,6 +113,13 @@ Error TracedProcess::all_refused() const {
   return Error(ErrorKind::kUnsupported, text);
 }
 
+size_t TracedProcess::most_classes() const {
+  if (context_.options.mode != Mode::kCount) return abi::kMaxClasses - abi::kFirstClass;
+  const auto cpus = proc::possible_cpus();
+  const uint64_t bytes_each = abi::kCounterKinds * (cpus.value_or(1) + uint64_t{1}) * sizeof(uint64_t);
+  return std::min<uint64_t>(abi::kMaxCounted, (abi::kMaxCounterBytes >> 1) / bytes_each) - abi::kFirstClass;
+}
+
 abi::Geometry TracedProcess::geometry(uint32_t largest_record) const {
   const Options& options = context_.options;
   abi::Geometry g{.class_count = static_cast<uint32_t>(context_.classes.classes().size()) + abi::kFirstClass};
@@ -135,9 +144,8 @@ Status TracedProcess::arm() {
                       module.to_target(t.point.addr).value});
   }
   std::vector<jit::Program> programs = context_.classes.add(places);
-  constexpr size_t kMost = abi::kMaxClasses - abi::kFirstClass;
-  if (context_.classes.classes().size() > kMost)
-    return Error(ErrorKind::kUsage, fmt::format("too many probes: at most {}", kMost));
+  if (const size_t most = most_classes(); context_.classes.classes().size() > most)
+    return Error(ErrorKind::kUsage, fmt::format("too many probes: at most {}", most));
   uint32_t largest = 0;
   for (size_t i = 0; i < probes_.size(); ++i) {
     largest = std::max(largest, programs[i].record_size);
@@ -176,6 +184,16 @@ void TracedProcess::report(Armed& armed) const {
   armed.notes.insert(armed.notes.end(), report.notes.begin(), report.notes.end());
   armed.probes += probes_.size() - refused;
   armed.paused_ms = std::max(armed.paused_ms, to_ms(report.paused));
+}
+
+std::string TracedProcess::place_of(TargetAddr address) const {
+  for (const probe::Module& module : modules_) {
+    const FileAddr in_file = module.to_file(address);
+    if (!module.file().is_code(in_file)) continue;
+    const auto function = probe::function_around(module, in_file);
+    if (function && *function) return probe::place_name(module, **function, in_file);
+  }
+  return {};
 }
 
 // exec leaves the process, but not the memory we knew.
@@ -217,11 +235,13 @@ bool TracedProcess::disarm(Summary& summary) {
 void TracedProcess::add_hits(std::vector<std::optional<uint64_t>>& hits) const {
   std::set<size_t> refused;
   for (const auto& [probe, reason] : source_->report().refused) refused.insert(probe);
-  std::set<uint16_t> armed;
+  std::vector<uint32_t> armed;
   for (size_t i = 0; i < probes_.size(); ++i)
-    if (!probes_[i].planned.refused() && !refused.contains(i)) armed.insert(probes_[i].program.class_id);
+    if (!probes_[i].planned.refused() && !refused.contains(i)) armed.push_back(probes_[i].program.class_id);
+  std::sort(armed.begin(), armed.end());
+  armed.erase(std::unique(armed.begin(), armed.end()), armed.end());
   hits.resize(context_.classes.classes().size());
-  for (uint16_t id : armed) {
+  for (uint32_t id : armed) {
     std::optional<uint64_t>& sum = hits[id - abi::kFirstClass];
     sum = sum.value_or(0) + source_->class_hits(id);
   }

@@ -55,6 +55,8 @@ class TracedProcess {
   ~TracedProcess();
 
   const proc::Process& process() const { return process_; }
+  // SYMBOL+0xOFF; empty if no function is known there.
+  std::string place_of(TargetAddr address) const;
   // Adds what arm() did to the session's report.
   void report(Armed& armed) const;
   Consumer& consumer() { return source_->consumer(); }
@@ -80,6 +82,7 @@ class TracedProcess {
   bool needs_name(const Target& target) const;
   Status check_number() const;
   Error all_refused() const;
+  size_t most_classes() const;
   abi::Geometry geometry(uint32_t largest_record) const;
   bool has_left();
 
