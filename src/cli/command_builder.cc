@@ -109,6 +109,8 @@ Status CommandBuilder::apply(const OptionFact& fact, const std::string& value) {
       return assign(fact, parse_power_of_two(value, kLeastSubbufSize, kMostSubbufSize), options.subbuf_size);
     case OptionId::kClock:
       return apply_clock(value);
+    case OptionId::kBackend:
+      return apply_backend(value);
     case OptionId::kMaxProbes: {
       uint64_t limit = 0;
       TRY_OK(assign(fact, parse_number(value, 1, std::numeric_limits<uint32_t>::max()), limit));
@@ -194,6 +196,20 @@ Status CommandBuilder::apply_color(const std::string& text) {
     command_.color = ColorChoice::kNever;
   } else {
     return usage(fmt::format("--color: '{}' is not auto, always or never", text));
+  }
+  return {};
+}
+
+Status CommandBuilder::apply_backend(const std::string& text) {
+  session::Backend& backend = command_.session.backend;
+  if (text == "auto") {
+    backend = session::Backend::kAuto;
+  } else if (text == "jump") {
+    backend = session::Backend::kJump;
+  } else if (text == "uprobe") {
+    backend = session::Backend::kUprobe;
+  } else {
+    return usage(fmt::format("--backend: '{}' is not auto, jump or uprobe", text));
   }
   return {};
 }

@@ -33,6 +33,7 @@ class CommandBuilder {
   Status apply_name(const std::string& text);
   Status apply_color(const std::string& text);
   Status apply_clock(const std::string& text);
+  Status apply_backend(const std::string& text);
   Status finish_list();
   Status finish_tracing(const std::vector<std::string>& args);
   Status check_target() const;

@@ -106,6 +106,10 @@ constexpr OptionFact kOptions[] = {
      "(the "
      "default: tsc where it is constant)",
      kEvents},
+    {OptionId::kBackend, OptionGroup::kProbes, "", "backend", "BACKEND",
+     "how a probe gets control: jump (into code that blip puts into the process), uprobe (the kernel's "
+     "breakpoints: root only, about a hundred times slower, follows no forks), auto (the default: jump)",
+     kTracing},
     {OptionId::kPid, OptionGroup::kTarget, "px", "pid", "PID", "a process to trace. Repeatable",
      kTracing | kList},
     {OptionId::kName, OptionGroup::kTarget, "n", "name", "NAME",
@@ -151,7 +155,6 @@ constexpr OptionFact kOptions[] = {
     later("e", ""),
     later("", "follow-exec"),
     later("", "allow-trap"),
-    later("", "backend"),
     later("", "coverage"),
     later("", "string-max"),
     later("", "shm-path"),

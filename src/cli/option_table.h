@@ -33,6 +33,7 @@ enum class OptionId {
   kSubbufSize,
   kMaxProbes,
   kClock,
+  kBackend,
   kJson,
   kColor,
   kVerbose,

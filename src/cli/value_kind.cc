@@ -13,7 +13,7 @@ constexpr Named kKinds[] = {
     {"PID", ValueKind::kPid},         {"DIR", ValueKind::kDirectory}, {"NAME", ValueKind::kProcessName},
     {"FILE", ValueKind::kFile},       {"WHEN", ValueKind::kColor},    {"CMD", ValueKind::kCommand},
     {"\"CMD\"", ValueKind::kCommand}, {"N", ValueKind::kFree},        {"TIME", ValueKind::kFree},
-    {"SIZE", ValueKind::kFree},       {"CLOCK", ValueKind::kFree},
+    {"SIZE", ValueKind::kFree},       {"CLOCK", ValueKind::kFree},    {"BACKEND", ValueKind::kFree},
 };
 
 bool mentions(std::string_view text, std::string_view word) {

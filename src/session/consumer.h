@@ -66,6 +66,8 @@ class Consumer {
   const std::optional<Error>& output_error() const { return output_error_; }
   // Events that were shown live are not counted here.
   virtual ConsumerTotals totals() const = 0;
+  // What the user must know of how the events came.
+  virtual std::vector<std::string> warnings() const { return {}; }
 
  protected:
   // Of a class: how its records in rings differ from its events.

@@ -40,6 +40,9 @@ enum class Mode { kRecord, kTrace, kCount };
 // Where the times of events come from. kAuto: the TSC where it can be used, else CLOCK_MONOTONIC.
 enum class ClockChoice { kAuto, kTsc, kMonotonic };
 
+// How control gets to a probe: a jump into a pad, or a breakpoint of the kernel. kAuto: jumps.
+enum class Backend { kAuto, kJump, kUprobe };
+
 struct Options {
   Mode mode = Mode::kRecord;
   // What to trace: processes (pids, or all of a name), or a command to be started.
@@ -57,6 +60,7 @@ struct Options {
   bool buffers_given = false;  // by the user: else many processes get smaller ones
   uint32_t max_probes = 20000;
   ClockChoice clock = ClockChoice::kAuto;
+  Backend backend = Backend::kAuto;
   bool verbose = false;
   std::string command_line;
 };

@@ -49,6 +49,8 @@ Status check_options(const Options& options) {
     return Error(ErrorKind::kUnsupported,
                  "the CPU's cycle counter is not constant: leave --clock tsc away, and times come from "
                  "CLOCK_MONOTONIC");
+  if (options.clock == ClockChoice::kTsc && options.backend == Backend::kUprobe)
+    return Error(ErrorKind::kUsage, "--clock tsc: uprobes take their times from CLOCK_MONOTONIC");
   return {};
 }
 
@@ -111,6 +113,7 @@ struct Session::Impl {
   double registration_ms = 0;  // of armed.total_ms: metadata and stream files
   ConsumerTotals totals;
   std::vector<std::optional<uint64_t>> hits;  // by class id - 1: summed over processes as they go
+  std::vector<std::string> warnings;
   std::optional<Error> output_error;
   Clock::time_point last_look{};
 };
@@ -126,6 +129,8 @@ Status Session::Impl::start(const std::function<void()>& waiting) {
   }
   if (options.mode == Mode::kRecord && first_process()) TRY_OK(open_output(*first_process()));
   choose_buffers();
+  if (options.backend == Backend::kUprobe && options.follow_fork)
+    armed.remarks.push_back("uprobes do not follow forks: children are not traced");
   Status status = register_early();
   if (status) status = arm_planned();
   if (!status && dir) dir->abandon();
@@ -367,6 +372,7 @@ void Session::Impl::add_totals(TracedProcess& process) {
   totals.discarded += more.discarded;
   totals.skipped += more.skipped;
   totals.malformed += more.malformed;
+  for (std::string& warning : process.consumer().warnings()) warnings.push_back(std::move(warning));
   if (options.mode == Mode::kCount) process.add_hits(hits);
 }
 
@@ -400,6 +406,7 @@ void Session::Impl::finish(Summary& summary) {
   for (const auto& process : live) retire(*process);
   if (merge)
     totals.events += context.limit.taken + merge->show(UINT64_MAX, context.limit.most - context.limit.taken);
+  for (std::string& warning : warnings) summary.warnings.push_back(std::move(warning));
   if (output_error) {
     summary.warnings.push_back("the trace is incomplete: " + output_error->message());
     summary.failed = true;

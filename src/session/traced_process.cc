@@ -14,6 +14,7 @@
 #include "proc/cpu.h"
 #include "session/pad_source.h"
 #include "session/plan_options.h"
+#include "session/uprobe_source.h"
 
 namespace blip::session {
 
@@ -79,6 +80,10 @@ Status TracedProcess::make_plan(const PlanScope& scope) {
   for (const probe::Module& m : modules_) notes_.insert(notes_.end(), m.notes().begin(), m.notes().end());
   probes_.resize(targets_.size());
   sites_.resize(modules_.size());
+  if (context_.options.backend == Backend::kUprobe) {
+    plan_uprobes();
+    return {};
+  }
   TRY(const probe::PlanOptions plan_options, plan_options_of(process_.pid(), modules_));
   x86::TrampolineSpace space(proc::free_ranges(maps), probe::kMaxTrampolinePages);
   for (size_t m = 0; m < modules_.size(); ++m) {
@@ -98,6 +103,15 @@ Status TracedProcess::make_plan(const PlanScope& scope) {
   if (std::all_of(probes_.begin(), probes_.end(), [](const probe::Probe& p) { return p.planned.refused(); }))
     return all_refused();
   return {};
+}
+
+// The kernel needs no room for a jump: what it refuses it says itself.
+void TracedProcess::plan_uprobes() {
+  for (size_t i = 0; i < targets_.size(); ++i) {
+    probes_[i].module = targets_[i].module;
+    if (targets_[i].point.function.is_ifunc)
+      probes_[i].planned.refusal = "an IFUNC: what it stands for is chosen in the process, and not known here";
+  }
 }
 
 // Said before the target is touched.
@@ -151,22 +165,37 @@ Status TracedProcess::arm() {
     largest = std::max(largest, programs[i].record_size);
     probes_[i].program = std::move(programs[i]);
   }
+  TRY(source_, make_source(largest));
+  return {};
+}
+
+Result<std::unique_ptr<EventSource>> TracedProcess::make_source(uint32_t largest) {
   const ConsumerInput input{.pid = process_.pid(),
                             .vpid = process_.ns_pid(),
                             .classes = context_.classes.classes(),
                             .clock = context_.clock,
                             .limit = context_.limit};
-  TRY(source_, PadSource::arm({.process = process_,
-                               .memory = memory_,
-                               .modules = modules_,
-                               .sites = std::move(sites_),
-                               .probes = probes_,
-                               .options = {.geometry = geometry(largest),
-                                           .modules_complete = modules_complete_,
-                                           .follow_fork = context_.options.follow_fork,
-                                           .monotonic_clock = context_.clock.clocks().counter_is_monotonic}},
-                              input));
-  return {};
+  if (context_.options.backend == Backend::kUprobe) {
+    std::vector<UprobeSource::Probe> probes;
+    for (size_t i = 0; i < probes_.size(); ++i)
+      probes.push_back({modules_[targets_[i].module].to_target(targets_[i].point.addr), probes_[i].program,
+                        probes_[i].planned.refused()});
+    TRY(std::unique_ptr<EventSource> source,
+        UprobeSource::arm(process_, memory_, std::move(probes), geometry(largest).ring_size(), input));
+    return source;
+  }
+  TRY(std::unique_ptr<EventSource> source,
+      PadSource::arm({.process = process_,
+                      .memory = memory_,
+                      .modules = modules_,
+                      .sites = std::move(sites_),
+                      .probes = probes_,
+                      .options = {.geometry = geometry(largest),
+                                  .modules_complete = modules_complete_,
+                                  .follow_fork = context_.options.follow_fork,
+                                  .monotonic_clock = context_.clock.clocks().counter_is_monotonic}},
+                     input));
+  return source;
 }
 
 void TracedProcess::report(Armed& armed) const {

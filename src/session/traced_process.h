@@ -84,6 +84,8 @@ class TracedProcess {
   Error all_refused() const;
   size_t most_classes() const;
   abi::Geometry geometry(uint32_t largest_record) const;
+  void plan_uprobes();
+  Result<std::unique_ptr<EventSource>> make_source(uint32_t largest_record);
   bool has_left();
 
   proc::Process process_;
