@@ -22,7 +22,7 @@ ALLOWED = {
 }
 # Files of a folder that run in the target: they see only abi.
 TARGET_SIDE = {"ring/writer.h": {"abi", "ring"}}
-RUNTIME = ("runtime.cc", "monotonic.cc", "reserved.h", "entry.S")
+RUNTIME = ("runtime.cc", "monotonic.cc", "trap.cc", "trap.h", "reserved.h", "entry.S")
 TARGET_SIDE |= {f"runtime/{name}": {"abi", "ring", "runtime"} for name in RUNTIME}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 

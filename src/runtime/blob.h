@@ -18,6 +18,12 @@ inline constexpr uint32_t kReserveOffset = 0;
 // blip_reserve_monotonic: the same with the time from CLOCK_MONOTONIC, in ns. rdx = address of a
 // clock_gettime that uses general registers only (its stack comes on top), or 0: a system call.
 inline constexpr uint32_t kReserveMonotonicOffset = 64;
+// The SIGTRAP handler, to be entered with rcx = abi::TrapTable*; its restorer; and what stands in for
+// rt_sigaction(SIGTRAP): called with the system call's registers and rcx = abi::TrapTable*, changes what a
+// system call changes.
+inline constexpr uint32_t kTrapOffset = 128;
+inline constexpr uint32_t kRestoreOffset = 192;
+inline constexpr uint32_t kSetActionOffset = 256;
 inline constexpr uint32_t kStackUse = 256;
 
 }  // namespace blip::runtime

@@ -29,6 +29,14 @@ if(NOT symbols MATCHES "0000000000000040 +[0-9]+ FUNC +[A-Z]+ +[A-Z]+ +[0-9]+ bl
   message(FATAL_ERROR "runtime blob: blip_reserve_monotonic is not at offset 64:\n${symbols}")
 endif()
 
+foreach(entry "0000000000000080;blip_trap" "00000000000000c0;blip_restore" "0000000000000100;blip_set_action")
+  list(GET entry 0 offset)
+  list(GET entry 1 name)
+  if(NOT symbols MATCHES "${offset} +[0-9]+ FUNC +[A-Z]+ +[A-Z]+ +[0-9]+ ${name}\n")
+    message(FATAL_ERROR "runtime blob: ${name} is not at offset 0x${offset}:\n${symbols}")
+  endif()
+endforeach()
+
 # All functions of an entry (a source file) together: whatever calls whatever, there is no recursion.
 foreach(file IN LISTS STACK_USAGE)
   file(STRINGS ${file} usages)

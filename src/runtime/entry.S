@@ -34,4 +34,63 @@
     .balign 64
     ENTRY blip_reserve_monotonic, blip_reserve_slot_monotonic  // rdx is the third argument already
 
+    // Offset 128: where the kernel calls blip's SIGTRAP handler, by way of a stub that sets rcx = abi::TrapTable*.
+    // Arguments and stack are those of any handler; a handler of the target's gets them untouched.
+    .balign 64
+    .globl blip_trap
+    .hidden blip_trap
+    .type blip_trap, @function
+blip_trap:
+    push rdi
+    push rsi
+    push rdx
+    mov rdi, rcx
+    lea rcx, [rsp+24]
+    call blip_handle_trap
+    pop rdx
+    pop rsi
+    pop rdi
+    test rax, rax
+    jnz 1f
+    ret
+1:  mov rcx, rax
+    xor eax, eax
+    jmp rcx
+    .size blip_trap, . - blip_trap
+
+    // Offset 192: its restorer, the very bytes by which unwinders know one.
+    .balign 64
+    .globl blip_restore
+    .hidden blip_restore
+    .type blip_restore, @function
+blip_restore:
+    .byte 0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00  // mov rax, 15
+    syscall
+    .size blip_restore, . - blip_restore
+
+    // Offset 256: instead of rt_sigaction(SIGTRAP, rsi, rdx, r10); rcx = abi::TrapTable*. As after a system call, only
+    // rax, rcx and r11 are changed.
+    .balign 64
+    .globl blip_set_action
+    .hidden blip_set_action
+    .type blip_set_action, @function
+blip_set_action:
+    push rdi
+    push rsi
+    push rdx
+    push r8
+    push r9
+    push r10
+    mov rdi, rcx
+    mov rcx, r10
+    call blip_change_action
+    pop r10
+    pop r9
+    pop r8
+    pop rdx
+    pop rsi
+    pop rdi
+    ret
+    .size blip_set_action, . - blip_set_action
+
     .section .note.GNU-stack, "", @progbits
