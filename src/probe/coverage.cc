@@ -55,7 +55,9 @@ Coverage coverage_alone(const Module& module, std::span<const elf::Function> fun
   for (const elf::Function& f : functions)
     wanted.push_back({module.to_target(f.addr), module.to_target(f.addr + f.size)});
   std::sort(wanted.begin(), wanted.end());
-  const ModuleCode code(module, wanted, true);
+  const FunctionRanges ranges = FunctionRanges::of(module);
+  const IndirectEntries entries = IndirectEntries::of(module.file());
+  const ModuleCode code(module, ranges, ranges.around(wanted), &entries);
   const FunctionRules rules(module);
   const bool is_go = module.file().is_go();
   const x86::RunOptions run_options{.singles_only = is_go,

@@ -51,10 +51,9 @@ std::vector<AddrRange> FunctionRanges::around(std::span<const AddrRange> wanted)
   return found;
 }
 
-ModuleCode::ModuleCode(const Module& module, std::span<const AddrRange> wanted, bool entries)
+ModuleCode::ModuleCode(const Module& module, const FunctionRanges& ranges,
+                       std::span<const AddrRange> functions, const IndirectEntries* entries)
     : module_(module) {
-  const FunctionRanges ranges = FunctionRanges::of(module);
-  const std::vector<AddrRange> functions = ranges.around(wanted);
   for (const elf::Segment& s : module.file().segments()) {
     if (!s.exec) continue;
     segments_.push_back(
@@ -62,7 +61,7 @@ ModuleCode::ModuleCode(const Module& module, std::span<const AddrRange> wanted, 
     segments_.back()->decode(functions, ranges.starts);
   }
   if (entries) {
-    find_indirect_entries();
+    find_indirect_entries(*entries);
     find_computed_labels();
     find_branches(ranges);
   }
@@ -76,16 +75,20 @@ const x86::CodeMap* ModuleCode::segment_of(TargetAddr a) const {
   return nullptr;
 }
 
+IndirectEntries IndirectEntries::of(const elf::ElfFile& file) {
+  IndirectEntries e;
+  parallel_run({[&] { e.cases = elf::jump_table_targets(file); },
+                [&] { e.pointers = elf::code_pointers(file); },
+                [&] { e.landing_pads = elf::landing_pads(file); }});
+  return e;
+}
+
 // Everything but direct branches that may lead into the middle of a function.
-void ModuleCode::find_indirect_entries() {
-  const elf::ElfFile& file = module_.file();
-  std::vector<FileAddr> pads, pointers, cases;
-  parallel_run({[&] { cases = elf::jump_table_targets(file); }, [&] { pointers = elf::code_pointers(file); },
-                [&] { pads = elf::landing_pads(file); }});
+void ModuleCode::find_indirect_entries(const IndirectEntries& entries) {
   for (const auto& segment : segments_) {
-    for (const auto* addresses : {&pads, &pointers, &cases})
+    for (const auto* addresses : {&entries.landing_pads, &entries.pointers, &entries.cases})
       for (const FileAddr a : *addresses) segment->enter(module_.to_target(a));
-    for (const elf::RseqSection& s : elf::rseq_sections(file))
+    for (const elf::RseqSection& s : elf::rseq_sections(module_.file()))
       segment->enter(module_.to_target(s.abort), true);
   }
 }

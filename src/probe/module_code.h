@@ -23,11 +23,19 @@ struct FunctionRanges {
   std::vector<AddrRange> around(std::span<const AddrRange> wanted) const;
 };
 
+// Addresses that data of the file leads to.
+struct IndirectEntries {
+  std::vector<FileAddr> landing_pads, pointers, cases;
+
+  static IndirectEntries of(const elf::ElfFile& file);
+};
+
 class ModuleCode {
  public:
-  // Knows the functions around `wanted` (sorted run-time ranges). Without `entries` only what the functions
+  // Knows the given functions, or parts of them (sorted run-time ranges). Without `entries` only what they
   // themselves show is known: enough for instructions that have room for a jump by themselves.
-  ModuleCode(const Module& module, std::span<const AddrRange> wanted, bool entries);
+  ModuleCode(const Module& module, const FunctionRanges& ranges, std::span<const AddrRange> functions,
+             const IndirectEntries* entries);
 
   // The segment that holds the address; null: it is no code of this module.
   const x86::CodeMap* segment_of(TargetAddr a) const;
@@ -35,7 +43,7 @@ class ModuleCode {
 
  private:
   void find_branches(const FunctionRanges& ranges);
-  void find_indirect_entries();
+  void find_indirect_entries(const IndirectEntries& entries);
   void find_computed_labels();
   void watch_clone_sites();
 

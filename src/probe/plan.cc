@@ -21,6 +21,7 @@ namespace blip::probe {
 namespace {
 
 constexpr size_t kFunctionsPerPiece = 64;
+constexpr uint64_t kFirstBytes = 64;  // of a function: enough for its entry's window
 
 class PointPlanner {
  public:
@@ -35,11 +36,26 @@ class PointPlanner {
     plan_.probes.resize(points.size());
   }
 
+  // Most entries need no tactics, and for those the first bytes of their functions tell enough.
   ModulePlan run(x86::TrampolineSpace& space) {
     for (size_t i = 0; i < points_.size(); ++i) locate(i);
-    const std::vector<AddrRange> wanted = wanted_functions();
-    ModuleCode code(module_, wanted, !are_simple());
-    for (const auto& segment : code.segments()) plan_segment(*segment, space);
+    std::vector<size_t> left = not_refused();
+    if (left.empty()) return std::move(plan_);
+    const FunctionRanges ranges = FunctionRanges::of(module_);
+    IndirectEntries entries;
+    if (std::all_of(left.begin(), left.end(), [&](size_t i) { return points_[i].is_entry; })) {
+      const bool simple = are_simple(left);
+      if (!simple) entries = IndirectEntries::of(module_.file());
+      const ModuleCode code(module_, ranges, functions_of(left, kFirstBytes), simple ? nullptr : &entries);
+      place(code, left, space, true);
+    } else {
+      entries = IndirectEntries::of(module_.file());
+    }
+    if (!left.empty()) {
+      const ModuleCode code(module_, ranges, ranges.around(functions_of(left, UINT64_MAX)), &entries);
+      place(code, left, space, false);
+    }
+    make_sites();
     describe_all();
     return std::move(plan_);
   }
@@ -63,66 +79,103 @@ class PointPlanner {
       probe.refusal = "it may run on the last bytes of a goroutine's stack, where a pad has no room";
   }
 
-  // The functions of points that are still wanted, sorted.
-  std::vector<AddrRange> wanted_functions() const {
-    std::vector<AddrRange> wanted;
-    for (size_t i = 0; i < points_.size(); ++i) {
-      const FileRange f = points_[i].function.range();
-      if (!plan_.probes[i].refused())
-        wanted.push_back({module_.to_target(f.begin), module_.to_target(f.end)});
-    }
-    std::sort(wanted.begin(), wanted.end());
-    wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
-    return wanted;
+  std::vector<size_t> not_refused() const {
+    std::vector<size_t> indices;
+    for (size_t i = 0; i < points_.size(); ++i)
+      if (!plan_.probes[i].refused()) indices.push_back(i);
+    return indices;
   }
 
-  // Whether every point is one instruction with room for a jump.
-  bool are_simple() const {
-    for (size_t i = 0; i < points_.size(); ++i) {
-      if (plan_.probes[i].refused()) continue;
-      if (leads_[i]) return false;
+  // The functions of these points, or their first bytes; sorted.
+  std::vector<AddrRange> functions_of(std::span<const size_t> indices, uint64_t most) const {
+    std::vector<AddrRange> functions;
+    for (const size_t i : indices) {
+      const elf::Function& f = points_[i].function;
+      const TargetAddr start = module_.to_target(f.addr);
+      functions.push_back({start, start + std::min(f.size, most)});
+    }
+    std::sort(functions.begin(), functions.end());
+    const auto same_start = [](const AddrRange& a, const AddrRange& b) { return a.begin == b.begin; };
+    functions.erase(std::unique(functions.begin(), functions.end(), same_start), functions.end());
+    return functions;
+  }
+
+  // Whether each is one instruction with room for a jump.
+  bool are_simple(std::span<const size_t> indices) const {
+    return std::all_of(indices.begin(), indices.end(), [&](size_t i) {
       const TargetAddr at = addresses_[i];
       const auto insn = x86::decode(
           module_.file().bytes({module_.to_file(at), module_.to_file(at + x86::kMaxInsnLength)}), at);
-      if (!insn || insn->length < x86::kJumpLength || !x86::Run{at, insn->end()}.fits_jump()) return false;
-    }
-    return true;
+      return !leads_[i] && insn && x86::Run{at, insn->end()}.fits_jump();
+    });
   }
 
-  void plan_segment(const x86::CodeMap& map, x86::TrampolineSpace& space) {
+  // Finds rewrites for the points in `left` and takes those that have one, or never will, off it.
+  void place(const ModuleCode& code, std::vector<size_t>& left, x86::TrampolineSpace& space, bool near_only) {
+    std::vector<x86::Rewrite> rewrites;
+    std::vector<size_t> still_left;
+    for (const auto& segment : code.segments()) {
+      const x86::LadderPlan plan = place_in(*segment, left, still_left, space, near_only);
+      rewrites.insert(rewrites.end(), plan.rewrites.begin(), plan.rewrites.end());
+    }
+    rewrites_ = std::move(rewrites);
+    left = std::move(still_left);
+  }
+
+  x86::LadderPlan place_in(const x86::CodeMap& map, std::span<const size_t> left,
+                           std::vector<size_t>& still_left, x86::TrampolineSpace& space, bool near_only) {
     x86::Ladder ladder(map,
                        {.singles_only = is_go_,
                         .faults_matter = options_.faults_matter || is_go_,
                         .shadow_stack = options_.shadow_stack},
                        space);
+    for (const x86::Rewrite& rewrite : rewrites_)
+      if (map.contains(rewrite.start)) ladder.reserve(rewrite);
     std::vector<size_t> mine;
     std::vector<TargetAddr> wanted;
-    for (size_t i = 0; i < points_.size(); ++i) {
-      if (plan_.probes[i].refused() || !map.contains(addresses_[i])) continue;
+    for (const size_t i : left) {
+      if (!map.contains(addresses_[i])) continue;
       if (is_marked(i) && !points_[i].is_entry && map.is_entry(addresses_[i])) {
         plan_.probes[i].refusal =
             "it marks a target of indirect jumps, and what follows is entered from elsewhere too";
-        continue;
-      }
-      if (leads_[i]) {
+      } else if (leads_[i]) {
         reserve_stack_check(i, ladder, map);
+      } else {
+        mine.push_back(i);
+        wanted.push_back(addresses_[i]);
+      }
+    }
+    x86::LadderPlan plan = ladder.plan(wanted, near_only);
+    for (size_t k = 0; k < mine.size(); ++k) {
+      const x86::Verdict& verdict = plan.verdicts[k];
+      if (near_only && !verdict.refusal.empty()) {
+        still_left.push_back(mine[k]);
         continue;
       }
-      mine.push_back(i);
-      wanted.push_back(addresses_[i]);
+      plan_.probes[mine[k]].refusal = verdict.refusal;
+      plan_.probes[mine[k]].step = verdict.step;
     }
-    const x86::LadderPlan plan = ladder.plan(wanted);
-    const size_t first = plan_.sites.size();
-    for (const x86::Rewrite& rewrite : plan.rewrites) plan_.sites.push_back(site_of(rewrite, plan.rewrites));
-    for (size_t k = 0; k < mine.size(); ++k) {
-      PlannedProbe& probe = plan_.probes[mine[k]];
-      const x86::Verdict& verdict = plan.verdicts[k];
-      probe.refusal = verdict.refusal;
-      probe.site = first + verdict.rewrite;
-      probe.offset = verdict.offset;
-      probe.step = verdict.step;
+    return plan;
+  }
+
+  // Sites from rewrites, and which of them each probe is in.
+  void make_sites() {
+    std::sort(rewrites_.begin(), rewrites_.end(),
+              [](const x86::Rewrite& a, const x86::Rewrite& b) { return a.start < b.start; });
+    for (const x86::Rewrite& rewrite : rewrites_) plan_.sites.push_back(site_of(rewrite, rewrites_));
+    for (size_t i = 0; i < points_.size(); ++i) {
+      PlannedProbe& probe = plan_.probes[i];
+      if (probe.refused()) continue;
+      const auto next = std::upper_bound(rewrites_.begin(), rewrites_.end(), addresses_[i],
+                                         [](TargetAddr a, const x86::Rewrite& r) { return a < r.start; });
+      if (next == rewrites_.begin() || addresses_[i] >= (next - 1)->start + (next - 1)->length) {
+        probe.refusal = "it is no code of the module";
+        continue;
+      }
+      probe.site = static_cast<size_t>(next - rewrites_.begin()) - 1;
+      probe.offset = static_cast<uint8_t>(addresses_[i] - (next - 1)->start);
+      if (leads_[i]) probe.step = (next - 1)->step;
     }
-    find_stack_check_sites(first);
   }
 
   bool is_marked(size_t i) const { return addresses_[i] != module_.to_target(points_[i].addr); }
@@ -142,18 +195,6 @@ class PointPlanner {
                     .length = check->replaceable,
                     .step = whole ? x86::Step::kWindow : x86::Step::kSingle,
                     .lead = check->length});
-  }
-
-  void find_stack_check_sites(size_t first) {
-    for (size_t i = 0; i < points_.size(); ++i) {
-      if (!leads_[i] || plan_.probes[i].refused()) continue;
-      const auto site =
-          std::lower_bound(plan_.sites.begin() + static_cast<ptrdiff_t>(first), plan_.sites.end(),
-                           addresses_[i], [](const Site& s, TargetAddr a) { return s.rewrite.start < a; });
-      if (site == plan_.sites.end() || site->rewrite.start != addresses_[i]) continue;
-      plan_.probes[i].site = static_cast<size_t>(site - plan_.sites.begin());
-      plan_.probes[i].step = site->rewrite.step;
-    }
   }
 
   std::vector<uint8_t> bytes_at(TargetAddr begin, TargetAddr end) const {
@@ -234,6 +275,7 @@ class PointPlanner {
   FunctionRules rules_;
   std::vector<TargetAddr> addresses_;  // what is probed for each point
   std::vector<char> leads_;            // the point is a Go function that checks its stack
+  std::vector<x86::Rewrite> rewrites_;
   ModulePlan plan_;
 };
 

@@ -47,16 +47,16 @@ Verdict Ladder::alone(TargetAddr point) const {
 
 // Those with room first: what they leave unused is room for the others. The others from high addresses to
 // low ones: a pun needs to know the bytes behind it.
-void Ladder::place(std::span<const Run> runs) {
+void Ladder::place(std::span<const Run> runs, bool near_only) {
   for (const Run& run : runs)
     if (run.fits_jump()) tactics_.commit(tactics_.near(run));
-  for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
+  for (auto run = runs.rbegin(); !near_only && run != runs.rend(); ++run) {
     if (run->fits_jump() || tactics_.state().is_taken(run->start)) continue;
     if (const auto proposal = tactics_.find(*run, space_)) tactics_.commit(*proposal, space_);
   }
 }
 
-LadderPlan Ladder::plan(std::span<const TargetAddr> points) {
+LadderPlan Ladder::plan(std::span<const TargetAddr> points, bool near_only) {
   LadderPlan plan{.rewrites = {}, .verdicts = std::vector<Verdict>(points.size())};
   std::vector<TargetAddr> wanted;
   for (size_t i = 0; i < points.size(); ++i) {
@@ -73,7 +73,7 @@ LadderPlan Ladder::plan(std::span<const TargetAddr> points) {
       if (tactics_.state().is_taken(a)) return true;
     return false;
   });
-  place(runs);
+  place(runs, near_only);
   plan.rewrites = tactics_.take_rewrites();
   std::sort(plan.rewrites.begin(), plan.rewrites.end(),
             [](const Rewrite& a, const Rewrite& b) { return a.start < b.start; });

@@ -37,8 +37,8 @@ class Ladder {
 
   // A place that somebody else has decided about.
   void reserve(const Rewrite& rewrite) { tactics_.commit(rewrite); }
-  // All points together; once. Those reserved are not among them.
-  LadderPlan plan(std::span<const TargetAddr> points);
+  // All points together; once. Those reserved are not among them. `near_only`: what needs tactics is refused.
+  LadderPlan plan(std::span<const TargetAddr> points, bool near_only = false);
   // One point by itself, as if nothing else were probed: its step, or a refusal.
   Verdict alone(TargetAddr point) const;
 
@@ -46,7 +46,7 @@ class Ladder {
   // Empty: it can be moved.
   std::string refusal_of(TargetAddr point) const;
   std::string no_room(const Run& run) const;
-  void place(std::span<const Run> runs);
+  void place(std::span<const Run> runs, bool near_only);
 
   const CodeMap& map_;
   RunOptions options_;

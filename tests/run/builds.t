@@ -70,6 +70,8 @@ check: all(n == 800 for f, n in table().items() if f.startswith("odd_") and f no
 case: what cannot be probed is refused with the reason and the rest goes on
 target: odd 10
 run: blip count -p $PID --function odd_* -v
-expect-stderr: odd_ret_only
-expect-stderr: odd_branch_inside
-check: armed.refused >= 2
+expect-stderr: refused odd_undefined: trap instruction (ud2)
+expect-stderr: refused odd_halts: privileged instruction (hlt)
+expect-stderr: refused odd_transaction: control transfer of a rare kind (xbegin)
+expect-stderr: refused odd_overlapped: another instruction begins inside it
+check: armed.refused == 4 and table()["odd_ret_only"] == 10 and table()["odd_branch_inside"] == 10

@@ -199,6 +199,31 @@ odd_call:
         ret
         .size odd_call, . - odd_call
 
+# Never called: no copy of their first instructions can be right.
+        .balign 16
+        .macro refused name
+        .globl odd_\name
+        .type odd_\name, @function
+odd_\name:
+        .endm
+        refused undefined
+        ud2
+        .size odd_undefined, . - odd_undefined
+        refused halts
+        hlt
+        ret
+        .size odd_halts, . - odd_halts
+        refused transaction
+        xbegin 1f
+1:      ret
+        .size odd_transaction, . - odd_transaction
+        refused overlapped
+        .byte 0xf0                      # lock
+1:      cmpxchg %rcx, (%rdi)
+        jne 1b
+        ret
+        .size odd_overlapped, . - odd_overlapped
+
         .pushsection .data.rel.ro.table, "aw"
         .quad 0, 0
         .popsection
