@@ -6,6 +6,7 @@
 #include <sys/rseq.h>
 #include <unistd.h>
 
+#include "jit/assembler.h"
 #include "jit/pad.h"
 #include "jit/stubs.h"
 #include "ring/counters.h"
@@ -276,6 +277,134 @@ TEST(RegisterState, probed_programs_do_what_they_did) {
   fmt::print("{} programs, {} hits, {} kinds of instructions\n", kPrograms, hits, kinds.size());
   EXPECT_GT(kinds.size(), 300u);
 }
+
+// Instructions with room for a jump each: nops in front, for behind a call there must be none.
+class Writer {
+ public:
+  explicit Writer(TargetAddr at) : code_(at) {}
+
+  asmjit::x86::Assembler& a() { return code_.assembler(); }
+  asmjit::Label label() { return a().newLabel(); }
+  template <class Emit>
+  void item(Emit&& emit) {
+    const size_t start = a().offset();
+    for (size_t i = 1; i < x86::kJumpLength; ++i) a().nop();
+    emit();
+    items_.push_back({start, a().offset() - start});
+  }
+  RandomProgram program(Machine& machine, x86::test::RandomCode& code, std::mt19937_64& random) {
+    return RandomProgram(machine, code, random, *code_.finish(), items_);
+  }
+
+ private:
+  CodeBuffer code_;
+  std::vector<RandomProgram::Item> items_;
+};
+
+struct Scene {
+  const char* name;
+  uint64_t executed;  // instructions
+  void (*write)(Writer& w, TargetAddr exit);
+};
+
+using namespace asmjit::x86;  // NOLINT: register names
+
+// Callees leave their return address in rbx.
+void write_callee(Writer& w, const asmjit::Label& callee, int pop = 0) {
+  w.a().bind(callee);
+  w.item([&] { w.a().mov(rbx, ptr(rsp)); });
+  w.item([&] { pop ? w.a().ret(pop) : w.a().ret(); });
+}
+
+const Scene kScenes[] = {
+    {"call_direct", 5,
+     [](Writer& w, TargetAddr exit) {
+       auto callee = w.label();
+       w.item([&] { w.a().call(callee); });
+       w.item([&] { w.a().setc(al); });
+       w.item([&] { w.a().jmp(exit.value); });
+       write_callee(w, callee);
+     }},
+    {"call_register_and_ret_imm", 7,
+     [](Writer& w, TargetAddr exit) {
+       auto callee = w.label();
+       w.item([&] { w.a().lea(r12, ptr(callee)); });
+       w.item([&] { w.a().push(rdx); });
+       w.item([&] { w.a().call(r12); });
+       w.item([&] { w.a().adc(rcx, rdx); });
+       w.item([&] { w.a().jmp(exit.value); });
+       write_callee(w, callee, 8);
+     }},
+    {"call_through_the_stack", 9,
+     [](Writer& w, TargetAddr exit) {
+       auto callee = w.label();
+       w.item([&] { w.a().lea(rax, ptr(callee)); });
+       w.item([&] { w.a().push(rax); });
+       w.item([&] { w.a().push(rdx); });
+       w.item([&] { w.a().call(ptr(rsp, 8)); });
+       w.item([&] { w.a().pop(rdx); });
+       w.item([&] { w.a().pop(rax); });
+       w.item([&] { w.a().jmp(exit.value); });
+       write_callee(w, callee);
+     }},
+    {"stack_pointer", 7,
+     [](Writer& w, TargetAddr exit) {
+       w.item([&] { w.a().push(rsp); });
+       w.item([&] { w.a().pop(rsp); });
+       w.item([&] { w.a().enter(32, 0); });
+       w.item([&] { w.a().mov(ptr(rsp, -100), rdi); });  // in the red zone
+       w.item([&] { w.a().mov(rsi, ptr(rsp, -100)); });
+       w.item([&] { w.a().leave(); });
+       w.item([&] { w.a().jmp(exit.value); });
+     }},
+    {"loop_backwards", 2 + 5 * 3 + 1,
+     [](Writer& w, TargetAddr exit) {
+       auto again = w.label();
+       w.item([&] { w.a().mov(ecx, 5); });
+       w.item([&] { w.a().stc(); });
+       w.a().bind(again);
+       w.item([&] { w.a().adc(rdx, rcx); });
+       w.item([&] { w.a().lea(rdi, ptr(rdi, rcx, 2)); });
+       w.item([&] { w.a().loop(again); });
+       w.item([&] { w.a().jmp(exit.value); });
+     }},
+    {"system_call", 5,
+     [](Writer& w, TargetAddr exit) {
+       w.item([&] { w.a().mov(eax, 39); });  // getpid
+       w.item([&] { w.a().cmc(); });
+       w.item([&] { w.a().syscall(); });
+       w.item([&] { w.a().xor_(ecx, ecx); });  // held the address behind it
+       w.item([&] { w.a().jmp(exit.value); });
+     }},
+};
+
+class RegisterStateScenes : public ::testing::TestWithParam<Scene> {};
+
+TEST_P(RegisterStateScenes, do_what_they_did) {
+  std::mt19937_64 random(x86::test::random_seed());
+  Machine machine;
+  x86::test::RandomCode code(random);
+  ring::TestRegion region(geometry());
+  Writer writer(Machine::addr(machine.code()));
+  GetParam().write(writer, machine.exit());
+  for (int n = 0; n < 200 && !HasFailure(); ++n) {
+    RandomProgram program = writer.program(machine, code, random);
+    const Variant variant{.rseq = random() % 2 == 0,
+                          .monotonic = false,
+                          .what = static_cast<What>(random() % 4),
+                          .use_liveness = random() % 2 == 0,
+                          .on = true};
+    SCOPED_TRACE(fmt::format("{}\n{}", variant.text(), program.listing()));
+    const Outcome original = program.run();
+    ASSERT_EQ(original.signal, 0);
+    PaddedProgram padded(machine, region, program, variant);
+    EXPECT_EQ(program.difference(original, padded.run_each_alone()), "");
+    EXPECT_EQ(padded.hits(), GetParam().executed);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, RegisterStateScenes, ::testing::ValuesIn(kScenes),
+                         [](const auto& p) { return p.param.name; });
 
 }  // namespace
 }  // namespace blip::jit

@@ -118,7 +118,12 @@ uint32_t overwritten_if_undefined(const ZydisDecodedInstruction& z, const ZydisA
 }
 
 void set_flags(Insn& insn, const ZydisDecodedInstruction& z, Operands operands) {
-  if (!z.cpu_flags || insn.flow == Flow::kSyscall) return;  // r11 gets them, and sysret puts them back
+  if (insn.flow == Flow::kSyscall) {  // r11 gets them, and sysret puts them back
+    insn.flags_read = kStatusFlags;
+    insn.reads_flags = true;
+    return;
+  }
+  if (!z.cpu_flags) return;
   insn.flags_read = z.cpu_flags->tested & kStatusFlags;
   insn.reads_flags = insn.flags_read != 0;
   if (may_leave_flags(z, operands)) return;

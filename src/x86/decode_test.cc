@@ -126,7 +126,7 @@ TEST(Decode, flags_read_and_written) {
       {"0f a5 d0", 0, 0},                    // shld eax, edx, cl
       {"f3 a6", kZero, 0},                   // repe cmpsb: rcx may be 0; its own test of ZF counts as a read
       {"a6", 0, kStatusFlags},               // cmpsb
-      {"0f 05", 0, 0},                       // syscall
+      {"0f 05", kStatusFlags, 0},            // syscall
   };
   for (const Case& c : cases) {
     Insn insn = must_decode(c.hex);

@@ -98,7 +98,7 @@ const Case kCases[] = {
     {"everything_at_a_jump_out", "e9 00 10 00 00", "rax rcx rdx flags"},
     {"everything_at_the_end", "90", "rax rcx rdx flags"},
     {"everything_at_what_is_no_code", "06", "rax rcx rdx flags"},
-    {"all_registers_at_a_system_call", "0f 05 31 c0 " REST, "rax rcx rdx"},
+    {"everything_at_a_system_call", "0f 05 31 c0 " REST, "rax rcx rdx flags"},
     {"everything_at_a_trap", "0f 0b", "rax rcx rdx flags"},
     {"everything_at_a_transaction", "c7 f8 00 00 00 00 31 c0 c3", "rax rcx rdx flags"},
     {"xor_same", REST, "rax"},

@@ -39,6 +39,9 @@ class RandomProgram {
   };
 
   RandomProgram(Machine& machine, RandomCode& code, std::mt19937_64& random, size_t units);
+  // Not so random: these very instructions, in a random state.
+  RandomProgram(Machine& machine, RandomCode& code, std::mt19937_64& random, std::vector<uint8_t> bytes,
+                std::vector<Item> items);
 
   const std::vector<Item>& items() const { return items_; }
   std::span<const uint8_t> bytes() const { return bytes_; }
@@ -65,6 +68,7 @@ class RandomProgram {
   };
 
   void choose_registers();
+  void fill_memory();
   bool append(const Unit& unit, std::optional<Branch> branch);
   Unit make_branch(Branch& branch);
   Unit make_string();
@@ -90,10 +94,7 @@ inline RandomProgram::RandomProgram(Machine& machine, RandomCode& code, std::mt1
     : machine_(machine), code_(code), random_(random), start_(machine.random_state(random)) {
   constexpr size_t kMaxSize = 180;  // a window's length is a byte
   choose_registers();
-  for (auto* memory : {&data_, &stack_}) {
-    memory->resize(Machine::kDataSize);
-    for (uint8_t& b : *memory) b = static_cast<uint8_t>(random_());
-  }
+  fill_memory();
   before_.push_back(start_);
   for (size_t i = 0; i < units && bytes_.size() < kMaxSize;) {
     const uint64_t kind = code_.pick(24);
@@ -103,6 +104,26 @@ inline RandomProgram::RandomProgram(Machine& machine, RandomCode& code, std::mt1
     if (kind == 1) unit = make_branch(branch);
     if (unit.empty()) unit = {code_.next(cursor(), context_)};
     if (append(unit, kind == 1 && branch.width ? std::optional(branch) : std::nullopt)) ++i;
+  }
+}
+
+inline RandomProgram::RandomProgram(Machine& machine, RandomCode& code, std::mt19937_64& random,
+                                    std::vector<uint8_t> bytes, std::vector<Item> items)
+    : machine_(machine),
+      code_(code),
+      random_(random),
+      start_(machine.random_state(random)),
+      bytes_(std::move(bytes)),
+      items_(std::move(items)),
+      before_{start_},
+      has_branches_(true) {
+  fill_memory();
+}
+
+inline void RandomProgram::fill_memory() {
+  for (auto* memory : {&data_, &stack_}) {
+    memory->resize(Machine::kDataSize);
+    for (uint8_t& b : *memory) b = static_cast<uint8_t>(random_());
   }
 }
 
