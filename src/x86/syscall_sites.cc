@@ -36,19 +36,28 @@ size_t next_syscall(std::span<const uint8_t> text, size_t from) {
   return text.size();
 }
 
-}  // namespace
-
-std::vector<CloneSite> find_clone_sites(std::span<const uint8_t> text, TargetAddr base) {
+template <typename Wanted>
+std::vector<CloneSite> find_sites(std::span<const uint8_t> text, TargetAddr base, Wanted wanted) {
   std::vector<CloneSite> sites;
   for (size_t at = next_syscall(text, 0); at < text.size(); at = next_syscall(text, at + 1)) {
     const size_t end = at + 2;
     if (end < kPatternLength || text[end - kPatternLength] != 0xb8) continue;
     uint32_t number;
     std::memcpy(&number, &text[end - kPatternLength + 1], sizeof number);
-    if (!makes_a_process(number)) continue;
+    if (!wanted(number)) continue;
     sites.push_back({base + end - kPatternLength, number, !flags_live(text, base, base + end)});
   }
   return sites;
+}
+
+}  // namespace
+
+std::vector<CloneSite> find_clone_sites(std::span<const uint8_t> text, TargetAddr base) {
+  return find_sites(text, base, makes_a_process);
+}
+
+std::vector<CloneSite> find_syscall_sites(std::span<const uint8_t> text, TargetAddr base, uint32_t number) {
+  return find_sites(text, base, [&](uint32_t n) { return n == number; });
 }
 
 }  // namespace blip::x86

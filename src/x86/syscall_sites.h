@@ -24,4 +24,7 @@ struct CloneSite {
 // All of them in `text` at `base`, in order of address.
 std::vector<CloneSite> find_clone_sites(std::span<const uint8_t> text, TargetAddr base);
 
+// The same for one other system call, whatever its number.
+std::vector<CloneSite> find_syscall_sites(std::span<const uint8_t> text, TargetAddr base, uint32_t number);
+
 }  // namespace blip::x86

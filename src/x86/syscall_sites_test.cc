@@ -29,6 +29,15 @@ TEST(CloneSites, finds_the_three_calls) {
   EXPECT_FALSE(sites[2].flags_dead_after);
 }
 
+TEST(CloneSites, finds_one_other_call) {
+  auto text =
+      test::bytes("41 ba 08 00 00 00 b8 0d 00 00 00 0f 05 48 3d 00 f0 ff ff c3 b8 38 00 00 00 0f 05 c3");
+  auto sites = find_syscall_sites(text, kBase, 13);
+  ASSERT_EQ(sites.size(), 1u);
+  EXPECT_EQ(sites[0].addr, kBase + 6);
+  EXPECT_TRUE(sites[0].flags_dead_after);
+}
+
 TEST(CloneSites, short_text) {
   auto text = test::bytes("0f 05");
   EXPECT_TRUE(find_clone_sites(text, kBase).empty());
