@@ -9,6 +9,8 @@ namespace blip::probe {
 
 namespace {
 
+constexpr x86::JumpBytes kTrapBytes{.bytes = {0xcc}, .size = 1};  // int3: the handler knows the pad
+
 Error unreachable() { return Error(ErrorKind::kUnsupported, "the pad is out of a jump's reach"); }
 
 bool crosses_page(TargetAddr a, uint64_t size) {
@@ -54,7 +56,10 @@ Result<std::vector<Edit>> site_edits(const Site& site, TargetAddr pad, const Sit
   const x86::Rewrite& rewrite = site.rewrite;
   const TargetAddr target = rewrite.entry != TargetAddr() ? rewrite.entry : pad;
   std::vector<Edit> edits;
-  if (rewrite.springboard == TargetAddr()) {
+  if (rewrite.step == x86::Step::kTrap) {
+    TRY(Edit trap, make_edit(rewrite.start, site.bytes, kTrapBytes, kTrapBytes.size));
+    edits.push_back(trap);
+  } else if (rewrite.springboard == TargetAddr()) {
     TRY(Edit jump, jump_edit(rewrite.start, site.bytes, target, rewrite.prefixes));
     edits.push_back(jump);
   } else {

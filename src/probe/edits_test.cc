@@ -34,6 +34,19 @@ TEST(SiteEdits, near_jump_changes_five_bytes_and_leaves_the_rest_of_the_window) 
   EXPECT_EQ(e.order, 1);
 }
 
+TEST(SiteEdits, trap_changes_one_byte) {
+  Site s = site({0x48, 0x89, 0xe5});
+  s.rewrite.step = x86::Step::kTrap;
+  const auto edits = site_edits(s, TargetAddr(0x7fff'0000'0000), nullptr);  // however far the pad is
+  ASSERT_TRUE(edits);
+  ASSERT_EQ(edits->size(), 1u);
+  EXPECT_THAT(edits->front().changed_bytes(), ElementsAre(0xcc));
+  EXPECT_THAT(edits->front().original_bytes(), ElementsAre(0x48));
+  EXPECT_TRUE(edits->front().tail().empty());
+  EXPECT_EQ(edits->front().window, 3);
+  EXPECT_EQ(edits->front().pad, TargetAddr(0x7fff'0000'0000));
+}
+
 TEST(SiteEdits, punned_jump_changes_its_own_bytes_only) {
   Site s = site({0x48, 0x89, 0xe5});
   s.rewrite.entry = TargetAddr(kSite.value + 5 + 0x11223344);
