@@ -92,6 +92,16 @@ target: loop_calls 10
 run: blip count --backend uprobe --no-follow-fork -p $PID --function work
 expect-not: children
 
+case: in a pid namespace, ids as the target sees them
+inside: unshare --fork --pid --mount-proc --
+target: threads 3 500
+state: loose text
+run: blip record --backend uprobe -p $PID --function work --context tid --context pid -o t
+reads:
+exact:
+check: {e.vtid for e in events()} == {tid0, tid1, tid2}
+check: max(e.vpid for e in events()) < 100
+
 case: a command from its start on, counted as jumps count it
 until: alone
 run: blip count --backend jump --function main --function libc.so.6:malloc -- /usr/bin/ls -l /etc/hostname
