@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "base/result.h"
 
@@ -21,6 +22,7 @@ struct CloseDwarf {
 };
 
 struct Handles {
+  std::vector<uint8_t> copy;  // what libelf may write to, where it wants to
   std::unique_ptr<Elf, CloseElf> elf;
   std::unique_ptr<Dwarf, CloseDwarf> dwarf;
 };

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // A row of a line table says: from this address on the code belongs to that line. Rows of one line follow
-// each other (a statement in parts, other columns), so a line begins where the row before is of another one.
-// Several rows may have one address: of these the last says what the code there is, the others began and
-// ended there, as the line of a call does whose inlined body comes first.
+// each other (a statement in parts, each with its column), so a line begins where the row before is of
+// another one, or where its first column comes again: copies of an inlined or unrolled line lie side by side.
+// Several rows may have one address: those before the last began and ended there, as the line of a call does
+// whose inlined body comes first.
 #include "dwarf/line_search.h"
 
 #include <dwarf.h>
@@ -27,6 +28,7 @@ struct Row {
   const char* name = nullptr;  // of the file
   FileId file = 0;
   uint32_t line = 0;
+  uint32_t column = 0;
   bool is_statement = false;
   bool ends_sequence = false;
 };
@@ -41,9 +43,10 @@ std::string normal(std::string_view path) { return std::filesystem::path(path).l
 Row row_of(Dwarf_Line* from) {
   Row row;
   Dwarf_Addr address = 0;
-  int line = 0;
+  int line = 0, column = 0;
   if (::dwarf_lineaddr(from, &address) == 0) row.address = FileAddr(address);
   if (::dwarf_lineno(from, &line) == 0 && line > 0) row.line = static_cast<uint32_t>(line);
+  if (::dwarf_linecol(from, &column) == 0 && column > 0) row.column = static_cast<uint32_t>(column);
   row.name = ::dwarf_linesrc(from, nullptr, nullptr);
   ::dwarf_linebeginstatement(from, &row.is_statement);
   ::dwarf_lineendsequence(from, &row.ends_sequence);
@@ -108,20 +111,18 @@ class Search {
   }
 
   void collect(const std::vector<Row>& rows, FileId file, LineMatch& match) {
-    const auto is_wanted = [&](const Row& r) {
-      return r.file == file && r.line == line_ && !r.ends_sequence;
-    };
     bool begun = false;  // in a run of rows of the line, and counted
-    for (size_t i = 0; i < rows.size();) {
-      bool begins = false;
-      size_t last = i;
-      for (; last < rows.size() && rows[last].address == rows[i].address; ++last) {
-        begins |= is_wanted(rows[last]) && rows[last].is_statement;
-        note_neighbour(rows[last], file, match);
+    uint32_t first_column = 0;
+    for (const Row& row : rows) {
+      note_neighbour(row, file, match);
+      if (row.file != file || row.line != line_ || row.ends_sequence) {
+        begun = false;
+        continue;
       }
-      if (begins && !begun) match.addresses.push_back(rows[i].address);
-      begun = is_wanted(rows[last - 1]) && (begun || begins);
-      i = last;
+      if (!row.is_statement || (begun && row.column != first_column)) continue;
+      match.addresses.push_back(row.address);
+      begun = true;
+      first_column = row.column;
     }
   }
 

@@ -102,7 +102,7 @@ class Finder {
 }  // namespace
 
 DebugFiles find_debug_files(const ElfFile& file, std::span<const SearchRoot> roots) {
-  if (has_symtab(file)) return {};
+  if (has_symtab(file) && (file.find_section(".debug_line") || !debug_link(file))) return {};
   return Finder(file).run(roots);
 }
 

@@ -25,7 +25,7 @@ struct DebugFiles {
 // The first that fits of, in each root in turn: /usr/lib/debug/.build-id/xx/yyyy.debug, and the
 // .gnu_debuglink name beside the file, in .debug beside it, and under /usr/lib/debug; then .gnu_debugdata. A
 // file fits if its build-id is the same; by name also its CRC must be. Nothing is looked for when the file
-// has its .symtab.
+// has its .symtab, unless it names a debug file and has no line tables.
 DebugFiles find_debug_files(const ElfFile& file, std::span<const SearchRoot> roots);
 
 }  // namespace blip::elf

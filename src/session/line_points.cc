@@ -107,7 +107,11 @@ class Finder {
     std::string hint;
     if (const auto nearest = elf::suggest(wanted, candidates); !nearest.empty())
       hint = fmt::format("; nearest: {}", fmt::join(nearest, ", "));
-    if (!without_tables_.empty()) hint += fmt::format("; without line tables: {}", names_without_tables());
+    const bool executable_too = !without_tables_.empty() && modules_[without_tables_[0]].is_executable();
+    if (executable_too)
+      hint = "; " + without_tables(modules_[without_tables_[0]]);
+    else if (!without_tables_.empty())
+      hint += fmt::format("; without line tables: {}", names_without_tables());
     return wrong(fmt::format("no source file of that name is known{}", hint));
   }
 
@@ -117,14 +121,15 @@ class Finder {
     return fmt::format("{}", fmt::join(names, ", "));
   }
 
-  Error no_line_tables() const {
-    const probe::Module& first = modules_.front();
-    const std::string id = first.file().build_id();
-    return wrong(fmt::format(
+  Error no_line_tables() const { return wrong(without_tables(modules_.front())); }
+
+  static std::string without_tables(const probe::Module& module) {
+    const std::string id = module.file().build_id();
+    return fmt::format(
         "{} has no line tables (.debug_line): compile it with -g, or install its debugging symbols{}",
-        first.basename(),
+        module.basename(),
         id.empty() ? std::string()
-                   : fmt::format(" (a package {}-dbgsym or -debuginfo; build-id {})", first.basename(), id)));
+                   : fmt::format(" (a package {}-dbgsym or -debuginfo; build-id {})", module.basename(), id));
   }
 
   const ProbeRequest& request_;
