@@ -3,6 +3,8 @@
 
 #include <fmt/core.h>
 
+#include <optional>
+
 #include "probe/functions.h"
 #include "x86/decode.h"
 #include "x86/instruction_text.h"
@@ -29,14 +31,11 @@ std::optional<FileAddr> walk(const Module& module, const elf::Function& function
 
 }  // namespace
 
-Instructions instructions_of(const Module& module, const elf::Function& function) {
-  Instructions result;
-  result.starts.reserve(function.size / 4);
-  result.undecodable = walk(module, function, [&](FileAddr begin, uint8_t) {
-    result.starts.push_back(begin);
-    return true;
-  });
-  return result;
+std::string undecodable(const Module& module, const elf::Function& function) {
+  if (function.size == 0) return kNoSize;
+  const auto at = walk(module, function, [](FileAddr, uint8_t) { return true; });
+  if (!at) return {};
+  return fmt::format("the bytes at {} are no instruction", place_name(module, function, *at));
 }
 
 std::string not_an_instruction(const Module& module, const elf::Function& function, FileAddr address) {

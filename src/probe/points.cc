@@ -13,7 +13,6 @@ namespace blip::probe {
 
 namespace {
 
-constexpr char kNoSize[] = "the function has size zero: where it ends is not known";
 constexpr size_t kShown = 8;  // definitions of a name that are listed
 
 Error wrong(const elf::Spec& spec, const std::string& what) {
@@ -125,21 +124,6 @@ Result<Point> point_at(const Module& module, FileAddr address) {
   TRY(const auto function, function_around(module, address));
   if (!function) return Error(ErrorKind::kNotFound, no_function_at(module, address));
   return checked(module, *function, address);
-}
-
-Result<std::vector<Point>> all_points(const Module& module, const elf::Function& function) {
-  if (function.size == 0) return Error(ErrorKind::kUnsupported, kNoSize);
-  const Instructions instructions = instructions_of(module, function);
-  if (instructions.undecodable)
-    return Error(ErrorKind::kUnsupported,
-                 fmt::format("the bytes at {} are no instruction",
-                             place_name(module, function, *instructions.undecodable)));
-  std::vector<Point> points;
-  points.reserve(instructions.starts.size());
-  for (FileAddr address : instructions.starts)
-    points.push_back(
-        {.addr = address, .is_entry = address == function.addr && is_called(function), .function = function});
-  return points;
 }
 
 }  // namespace blip::probe

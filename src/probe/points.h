@@ -29,7 +29,4 @@ Result<FoundPoint> find_instruction(const elf::Spec& spec, std::span<const Modul
 // The instruction at an address of the file's own. The error is the part of a sentence behind the address.
 Result<Point> point_at(const Module& module, FileAddr address);
 
-// Every instruction of the function, in their order. The error: some of its bytes are none.
-Result<std::vector<Point>> all_points(const Module& module, const elf::Function& function);
-
 }  // namespace blip::probe

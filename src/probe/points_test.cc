@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "probe/functions.h"
+#include "probe/instructions.h"
 
 // push 0, mov 1, nop 4, pop 5, ret 6; then bytes of no function; then a function without a size.
 asm(R"(
@@ -137,16 +138,16 @@ TEST_F(Points, a_function_without_a_size_ends_at_the_next_symbol) {
   EXPECT_EQ(find("points_test_sizeless+2")->name, "points_test_sizeless+0x2");
   EXPECT_THAT(error(find("points_test_sizeless+3")), HasSubstr("0x3 bytes long (up to the next symbol)"));
   const elf::Function empty{.name = "empty", .addr = FileAddr(file_address(points_test_code))};
-  EXPECT_THAT(all_points(modules_[0], empty).error().message(), HasSubstr("size zero"));
+  EXPECT_THAT(undecodable(modules_[0], empty), HasSubstr("size zero"));
 }
 
 TEST_F(Points, bytes_that_are_no_instruction) {
   EXPECT_EQ(find("points_test_broken")->point.addr.value, file_address(points_test_broken));
   EXPECT_THAT(error(find("points_test_broken+2")),
               HasSubstr("the bytes at points_test_broken+0x1 are no instruction"));
-  const auto all = all_points(modules_[0], find("points_test_broken")->point.function);
-  ASSERT_FALSE(all);
-  EXPECT_THAT(all.error().message(), HasSubstr("points_test_broken+0x1 are no instruction"));
+  EXPECT_EQ(undecodable(modules_[0], find("points_test_broken")->point.function),
+            "the bytes at points_test_broken+0x1 are no instruction");
+  EXPECT_EQ(undecodable(modules_[0], find("points_test_code")->point.function), "");
 }
 
 TEST_F(Points, data) {
@@ -190,15 +191,6 @@ TEST_F(Points, a_file_without_anything_there) {
 
 TEST_F(Points, an_unknown_name) {
   EXPECT_THAT(error(find("points_test_cod+4")), HasSubstr("nearest: points_test_code"));
-}
-
-TEST_F(Points, every_instruction_of_a_function) {
-  const auto all = all_points(modules_[0], find("points_test_code")->point.function);
-  ASSERT_TRUE(all);
-  std::vector<uint64_t> offsets;
-  for (const Point& p : *all) offsets.push_back(p.addr - all->front().function.addr);
-  EXPECT_THAT(offsets, testing::ElementsAre(0, 1, 4, 5, 6));
-  EXPECT_TRUE(all->front().is_entry && !all->back().is_entry);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <fstream>
 
 #include "proc/maps.h"
 
@@ -81,6 +82,13 @@ std::optional<TargetAddr> find_gap(std::span<const Map> maps, uint64_t size, Add
   Search search(size, window);
   for (const AddrRange& range : free_ranges(maps)) search.consider(range.begin.value, range.end.value);
   return search.best();
+}
+
+size_t max_map_count() {
+  constexpr size_t kDefault = 65530;
+  size_t count = 0;
+  std::ifstream file("/proc/sys/vm/max_map_count");
+  return file >> count ? count : kDefault;
 }
 
 }  // namespace blip::proc

@@ -116,5 +116,24 @@ TEST(Gap, a_gap_of_this_process_can_be_mapped) {
   ::munmap(got, 0x10000);
 }
 
+TEST(FreeRanges, are_what_lies_between_with_room_to_grow) {
+  const auto maps = *parse_maps(
+      "555555000000-555555001000 r-xp 00000000 00:00 0\n"
+      "555555002000-555555003000 rw-p 00000000 00:00 0 [heap]\n"
+      "7ffff0000000-7ffff0001000 rw-p 00000000 00:00 0 [stack]\n");
+  const auto free = free_ranges(maps);
+  ASSERT_EQ(free.size(), 4u);
+  EXPECT_EQ(free[0].end, TargetAddr(0x555555000000));
+  EXPECT_EQ(free[1], (AddrRange{TargetAddr(0x555555001000), TargetAddr(0x555555002000)}));
+  EXPECT_EQ(free[2].begin, TargetAddr(0x555555003000 + (uint64_t{128} << 20)));
+  EXPECT_EQ(free[2].end, TargetAddr(0x7ffff0000000 - (uint64_t{128} << 20)));
+  EXPECT_EQ(free[3].begin, TargetAddr(0x7ffff0001000));
+}
+
+TEST(FreeRanges, nothing_mapped_is_all_free) {
+  ASSERT_EQ(free_ranges({}).size(), 1u);
+  EXPECT_GT(max_map_count(), 1000u);
+}
+
 }  // namespace
 }  // namespace blip::proc

@@ -10,8 +10,9 @@
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "elf/match.h"
+#include "probe/every_instruction.h"
 #include "probe/functions.h"
-#include "probe/points.h"
+#include "probe/instructions.h"
 
 namespace blip::session {
 
@@ -60,16 +61,6 @@ Status add_parts(const elf::Spec& spec, std::span<const probe::Module> modules,
   return {};
 }
 
-// Functions may overlap: assembly names parts of larger ones.
-void keep_each_address_once(std::vector<ModulePoint>& points) {
-  const auto key = [](const ModulePoint& p) { return std::tuple(p.module, p.point.addr); };
-  std::stable_sort(points.begin(), points.end(),
-                   [&](const ModulePoint& a, const ModulePoint& b) { return key(a) < key(b); });
-  points.erase(std::unique(points.begin(), points.end(),
-                           [&](const ModulePoint& a, const ModulePoint& b) { return key(a) == key(b); }),
-               points.end());
-}
-
 }  // namespace
 
 Result<std::vector<probe::FunctionTarget>> functions_with_parts(const elf::Spec& spec,
@@ -90,23 +81,24 @@ Result<AllInstructions> find_all_instructions(const elf::Spec& spec, std::span<c
                                               const probe::ResolveContext& context) {
   TRY(const std::vector<probe::FunctionTarget> functions, functions_with_parts(spec, modules, context));
   const progress::Step step(fmt::format("decoding {} functions", functions.size()));
-  std::vector<Result<std::vector<probe::Point>>> decoded(functions.size(), std::vector<probe::Point>());
+  std::vector<std::string> refusals(functions.size());
   parallel_pieces(functions.size(), kFunctionsPerPiece, [&](size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i)
-      if (!functions[i].function.is_ifunc)
-        decoded[i] = probe::all_points(modules[functions[i].module], functions[i].function);
+      refusals[i] = functions[i].function.is_ifunc
+                        ? "an IFUNC: what it stands for is not known here"
+                        : probe::undecodable(modules[functions[i].module], functions[i].function);
   });
   AllInstructions all;
+  std::vector<std::vector<elf::Function>> decodable(modules.size());
   for (size_t i = 0; i < functions.size(); ++i) {
-    if (functions[i].function.is_ifunc)
-      all.refused.push_back({functions[i].name, "an IFUNC: what it stands for is not known here"});
-    if (!decoded[i]) {
-      all.refused.push_back({functions[i].name, decoded[i].error().message()});
-      continue;
-    }
-    for (probe::Point& point : *decoded[i]) all.points.push_back({functions[i].module, std::move(point)});
+    if (refusals[i].empty())
+      decodable[functions[i].module].push_back(functions[i].function);
+    else
+      all.refused.push_back({functions[i].name, std::move(refusals[i])});
   }
-  keep_each_address_once(all.points);
+  for (size_t m = 0; m < modules.size(); ++m)
+    for (probe::Point& point : probe::every_instruction(modules[m], decodable[m]))
+      all.points.push_back({m, std::move(point)});
   return all;
 }
 

@@ -4,21 +4,17 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <span>
 #include <tuple>
 
 #include "base/parallel.h"
-#include "probe/coverage.h"
 #include "probe/functions.h"
 #include "probe/plan.h"
 #include "probe/resolve.h"
 #include "proc/maps.h"
-#include "proc/memory.h"
 #include "proc/private_pages.h"
-#include "proc/process.h"
+#include "session/list_source.h"
 #include "session/listing_details.h"
-#include "session/plan_options.h"
 
 namespace blip::session {
 
@@ -30,19 +26,15 @@ constexpr char kChangedInMemory[] = "the code in memory differs from the file";
 
 TargetAddr page_of(TargetAddr a) { return TargetAddr(a.value / proc::kPageSize * proc::kPageSize); }
 
-static_assert(static_cast<size_t>(PatchStep::kTrap) == static_cast<size_t>(x86::Step::kTrap));
-
-PatchStep step_of(const probe::PlannedProbe& probe) {
-  return probe.refused() ? PatchStep::kRefused : static_cast<PatchStep>(probe.step);
-}
-
 class Lister {
  public:
   explicit Lister(const ListRequest& request) : request_(request) {}
 
   Result<Listing> run() {
-    TRY_OK(request_.pid != 0 ? open_process() : open_file());
-    plan_options_.verdict_only = true;
+    TRY(source_, ListSource::open(request_));
+    listing_.modules = source_.modules;
+    listing_.notes = source_.notes();
+    source_.plan_options.verdict_only = true;
     TRY_OK(request_.spec ? find_matching() : find_all());
     for (size_t m = 0; m < listing_.modules.size(); ++m) judge(m);
     if (request_.details) add_details(listing_);
@@ -50,40 +42,17 @@ class Lister {
   }
 
  private:
-  Status open_process();
-  Status open_file();
   Status find_matching();
   Status find_all();
   void add(size_t module, const elf::Function& function, std::string name);
   void judge(size_t module);
   void compare_with_memory(const probe::Module& module, probe::ModulePlan& plan);
-  x86::TrampolineSpace space_of(const probe::Module& module) const;
 
   const ListRequest& request_;
   Listing listing_;
-  std::optional<proc::Memory> memory_;
-  std::vector<probe::UnreadableModule> unreadable_;
-  probe::PlanOptions plan_options_;
+  ListSource source_;
   std::vector<elf::Function> found_;  // as listing_.functions
 };
-
-Status Lister::open_process() {
-  TRY(const proc::Process process, proc::Process::open(request_.pid));
-  TRY(memory_, proc::Memory::open_read_only(request_.pid));
-  TRY(const std::vector<proc::Map> maps, proc::read_maps(request_.pid));
-  TRY(probe::LoadedModules loaded, probe::load_modules(process, *memory_, maps));
-  listing_.modules = std::move(loaded.modules);
-  unreadable_ = std::move(loaded.unreadable);
-  for (const probe::UnreadableModule& m : unreadable_) listing_.notes.push_back(m.text());
-  TRY(plan_options_, plan_options_of(request_.pid, listing_.modules));
-  return {};
-}
-
-Status Lister::open_file() {
-  TRY(probe::Module module, probe::Module::of_file(request_.file));
-  listing_.modules.push_back(std::move(module));
-  return {};
-}
 
 void Lister::add(size_t module, const elf::Function& function, std::string name) {
   listing_.functions.push_back({.name = std::move(name),
@@ -95,12 +64,9 @@ void Lister::add(size_t module, const elf::Function& function, std::string name)
 }
 
 Status Lister::find_matching() {
-  elf::Spec spec = *request_.spec;
-  // A file is all there is: a pattern need not say so.
-  if (request_.pid == 0 && !spec.module && spec.kind != elf::SpecKind::kAddress) spec.module = "*";
+  const elf::Spec spec = source_.spec_of(request_);
   TRY(std::vector<probe::FunctionTarget> targets,
-      probe::resolve_functions(std::span(&spec, 1), listing_.modules,
-                               {memory_ ? &*memory_ : nullptr, unreadable_}));
+      probe::resolve_functions(std::span(&spec, 1), listing_.modules, source_.context()));
   std::stable_sort(targets.begin(), targets.end(), [](const auto& a, const auto& b) {
     return std::tuple(a.module, a.function.addr) < std::tuple(b.module, b.function.addr);
   });
@@ -127,26 +93,22 @@ Status Lister::find_all() {
 void Lister::judge(size_t m) {
   const std::span<ListedFunction> functions = listing_.of_module(m);
   if (functions.empty()) return;
-  const probe::Module& module = listing_.modules[m];
-  const std::span mine(found_.data() + (functions.data() - listing_.functions.data()), functions.size());
   std::vector<probe::Point> points;
-  for (const elf::Function& f : mine) points.push_back({.addr = f.addr, .is_entry = true, .function = f});
-  const probe::Module loaded = request_.pid ? module : probe::assume_loaded(module);
-  x86::TrampolineSpace space = space_of(loaded);
-  probe::ModulePlan plan = probe::plan_points(loaded, points, plan_options_, space);
-  if (memory_) compare_with_memory(module, plan);
-  for (size_t i = 0; i < plan.probes.size(); ++i) {
+  const ptrdiff_t first = functions.data() - listing_.functions.data();
+  for (size_t i = 0; i < functions.size(); ++i) {
+    const elf::Function& f = found_[static_cast<size_t>(first) + i];
+    points.push_back({.addr = f.addr, .is_entry = true, .function = f});
+  }
+  const probe::Module module = source_.loaded(m);
+  probe::ModulePlan plan = probe::plan_points(module, points, source_.plan_options, *source_.space);
+  if (source_.memory) compare_with_memory(module, plan);
+  for (size_t i = 0; i < functions.size(); ++i) {
     ListedFunction& function = functions[i];
-    function.step = step_of(plan.probes[i]);
-    function.refusal = std::move(plan.probes[i].refusal);
+    probe::PlannedProbe& probe = plan.probes[i];
+    function.step = probe.refused() ? PatchStep::kRefused : patch_step(probe.step);
+    function.refusal = std::move(probe.refusal);
     if (function.mangled == function.name) function.mangled = {};
   }
-}
-
-x86::TrampolineSpace Lister::space_of(const probe::Module& module) const {
-  if (request_.pid == 0) return probe::assumed_space(module);
-  auto maps = proc::read_maps(request_.pid);
-  return {maps ? proc::free_ranges(*maps) : std::vector<AddrRange>(), probe::kMaxTrampolinePages};
 }
 
 // As arming would find: code that somebody has changed in memory is left alone.
@@ -167,11 +129,18 @@ void Lister::compare_with_memory(const probe::Module& module, probe::ModulePlan&
     const probe::Site& site = plan.sites[probe.site];
     if (!std::binary_search(changed.begin(), changed.end(), page_of(site.rewrite.start))) continue;
     std::vector<uint8_t> bytes(site.bytes.size());
-    if (!memory_->read(site.rewrite.start, bytes) || bytes != site.bytes) probe.refusal = kChangedInMemory;
+    if (!source_.memory->read(site.rewrite.start, bytes) || bytes != site.bytes)
+      probe.refusal = kChangedInMemory;
   }
 }
 
 }  // namespace
+
+PatchStep patch_step(x86::Step step) {
+  static_assert(static_cast<size_t>(PatchStep::kTrap) == static_cast<size_t>(x86::Step::kTrap));
+  static_assert(static_cast<size_t>(PatchStep::kPun) == static_cast<size_t>(x86::Step::kPun));
+  return static_cast<PatchStep>(step);
+}
 
 std::span<ListedFunction> Listing::of_module(size_t module) {
   const auto before = [](const ListedFunction& f, size_t m) { return f.module < m; };

@@ -15,6 +15,7 @@
 #include "base/result.h"
 #include "elf/spec.h"
 #include "probe/module.h"
+#include "x86/rewrite.h"
 
 namespace blip::session {
 
@@ -25,7 +26,7 @@ struct ListRequest {
   bool details = false;           // aliases and source lines too
 };
 
-// Steps of the ladder (docs/design/patch_plan.md).
+// Steps of the ladder (docs/design/patch_plan.md), as x86::Step has them, and none.
 enum class PatchStep {
   kNop5,
   kInstruction,
@@ -37,8 +38,10 @@ enum class PatchStep {
   kEvictNext,
   kEvictNeighbour,
   kTrap,
-  kRefused
+  kRefused,
 };
+
+PatchStep patch_step(x86::Step step);
 
 struct ListedFunction {
   std::string name;          // demangled, without parameters; MODULE+0xADDR where no symbol names it

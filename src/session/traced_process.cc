@@ -14,6 +14,7 @@
 #include "proc/cpu.h"
 #include "session/pad_source.h"
 #include "session/plan_options.h"
+#include "session/trampoline_room.h"
 #include "session/uprobe_source.h"
 
 namespace blip::session {
@@ -85,7 +86,7 @@ Status TracedProcess::make_plan(const PlanScope& scope) {
     return {};
   }
   TRY(const probe::PlanOptions plan_options, plan_options_of(process_.pid(), modules_));
-  x86::TrampolineSpace space(proc::free_ranges(maps), probe::kMaxTrampolinePages);
+  x86::TrampolineSpace space = room_for_trampolines(maps);
   for (size_t m = 0; m < modules_.size(); ++m) {
     std::vector<size_t> mine;
     std::vector<probe::Point> points;
@@ -110,7 +111,8 @@ void TracedProcess::plan_uprobes() {
   for (size_t i = 0; i < targets_.size(); ++i) {
     probes_[i].module = targets_[i].module;
     if (targets_[i].point.function.is_ifunc)
-      probes_[i].planned.refusal = "an IFUNC: what it stands for is chosen in the process, and not known here";
+      probes_[i].planned.refusal =
+          "an IFUNC: what it stands for is chosen in the process, and not known here";
   }
 }
 

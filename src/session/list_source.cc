@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+#include "session/list_source.h"
+
+#include "probe/coverage.h"
+#include "probe/plan.h"
+#include "proc/process.h"
+#include "session/plan_options.h"
+#include "session/trampoline_room.h"
+
+namespace blip::session {
+
+namespace {
+
+Result<ListSource> open_process(pid_t pid) {
+  ListSource source;
+  TRY(const proc::Process process, proc::Process::open(pid));
+  TRY(source.memory, proc::Memory::open_read_only(pid));
+  TRY(source.maps, proc::read_maps(pid));
+  TRY(probe::LoadedModules loaded, probe::load_modules(process, *source.memory, source.maps));
+  source.modules = std::move(loaded.modules);
+  source.unreadable = std::move(loaded.unreadable);
+  TRY(source.plan_options, plan_options_of(pid, source.modules));
+  source.space = room_for_trampolines(source.maps);
+  return source;
+}
+
+}  // namespace
+
+Result<ListSource> ListSource::open(const ListRequest& request) {
+  if (request.pid != 0) return open_process(request.pid);
+  ListSource source;
+  TRY(probe::Module module, probe::Module::of_file(request.file));
+  source.modules.push_back(std::move(module));
+  source.space = probe::assumed_space(source.loaded(0));
+  return source;
+}
+
+elf::Spec ListSource::spec_of(const ListRequest& request) const {
+  elf::Spec spec = *request.spec;
+  if (!memory && !spec.module && spec.kind != elf::SpecKind::kAddress) spec.module = "*";
+  return spec;
+}
+
+probe::Module ListSource::loaded(size_t m) const {
+  return memory ? modules[m] : probe::assume_loaded(modules[m]);
+}
+
+std::vector<std::string> ListSource::notes() const {
+  std::vector<std::string> notes;
+  for (const probe::UnreadableModule& m : unreadable) notes.push_back(m.text());
+  return notes;
+}
+
+}  // namespace blip::session

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <span>
+
+#include "proc/maps.h"
+#include "x86/trampoline_space.h"
+
+namespace blip::session {
+
+// Where trampolines may be put in a process, in so many pages that it keeps most of the mappings it may have.
+x86::TrampolineSpace room_for_trampolines(std::span<const proc::Map> maps);
+
+}  // namespace blip::session
