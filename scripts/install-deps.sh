@@ -16,6 +16,8 @@ deb="dpkg-dev"
 test="$test dpkg-dev man-db mandoc zsh fish bash-completion lintian"
 # Symbols.
 test="$test xz-utils rustc"
+# Every instruction of real programs, counted against callgrind.
+test="$test openssl valgrind binutils"
 
 packages=""
 for group in "${@:-build}"; do

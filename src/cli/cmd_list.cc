@@ -5,6 +5,7 @@
 
 #include "cli/color.h"
 #include "cli/commands.h"
+#include "cli/coverage_table.h"
 #include "cli/list_file.h"
 #include "cli/list_table.h"
 #include "cli/notices.h"
@@ -26,20 +27,41 @@ Result<session::ListRequest> request_of(const Command& command) {
   return request;
 }
 
-Result<session::Listing> make_listing(const Command& command) {
+template <typename T>
+Result<T> made(const Command& command, Result<T> (*make)(const session::ListRequest&)) {
   TRY(const session::ListRequest request, request_of(command));
-  auto listing = session::list_functions(request);
-  if (listing || request.pid != 0) return listing;
-  return explain_file_error(request.file, listing.error());
+  auto result = make(request);
+  if (result || request.pid != 0) return result;
+  return explain_file_error(request.file, result.error());
 }
 
-bool print(const Command& command, const session::Listing& listing) {
+// What to write, and what to say about it.
+struct Text {
+  std::string body;
+  std::vector<std::string> notes;
+  std::string summary;
+};
+
+Result<Text> functions_text(const Command& command) {
+  TRY(const session::Listing listing, made(command, &session::list_functions));
   const bool verbose = command.session.verbose;
+  return Text{command.json ? list_json(listing, verbose)
+                           : list_table(listing, {.header = isatty(STDOUT_FILENO) == 1,
+                                                  .color = use_color(command.color, STDOUT_FILENO),
+                                                  .details = verbose}),
+              listing.notes, list_summary(listing)};
+}
+
+Result<Text> coverage_text(const Command& command) {
+  TRY(const session::InstructionCoverage coverage, made(command, &session::find_coverage));
+  return Text{command.json ? coverage_json(coverage)
+                           : coverage_table(coverage, use_color(command.color, STDOUT_FILENO)),
+              coverage.notes, coverage_summary(coverage)};
+}
+
+bool print(const std::string& text) {
   Output output(STDOUT_FILENO, &StopSignals::requested);
-  output.write(command.json ? list_json(listing, verbose)
-                            : list_table(listing, {.header = isatty(STDOUT_FILENO) == 1,
-                                                   .color = use_color(command.color, STDOUT_FILENO),
-                                                   .details = verbose}));
+  output.write(text);
   if (output.error() == 0) return true;
   say_error(std::string("stdout: ") + std::strerror(output.error()));
   return false;
@@ -48,16 +70,16 @@ bool print(const Command& command, const session::Listing& listing) {
 }  // namespace
 
 int cmd_list(const Command& command) {
-  const auto listing = make_listing(command);
-  if (!listing) {
-    say_error(listing.error().message());
-    return listing.error().kind() == ErrorKind::kUsage ? kExitUsage : kExitFailed;
+  const auto text = command.coverage ? coverage_text(command) : functions_text(command);
+  if (!text) {
+    say_error(text.error().message());
+    return text.error().kind() == ErrorKind::kUsage ? kExitUsage : kExitFailed;
   }
-  const bool printed = print(command, *listing);
+  const bool printed = print(text->body);
   if (!command.quiet) {
     if (command.session.verbose)
-      for (const std::string& note : listing->notes) say(note);
-    say(list_summary(*listing));
+      for (const std::string& note : text->notes) say(note);
+    say(text->summary);
   }
   return printed ? kExitFine : kExitFailed;
 }

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "cli/contexts.h"
+#include "cli/probe_options.h"
 #include "cli/shell_words.h"
 #include "cli/values.h"
 
@@ -77,7 +78,10 @@ Status CommandBuilder::apply(const OptionFact& fact, const std::string& value) {
   constexpr uint64_t kNoLimit = std::numeric_limits<uint64_t>::max();
   switch (fact.id) {
     case OptionId::kFunction:
-      return apply_function(value);
+    case OptionId::kProbe:
+    case OptionId::kLine:
+    case OptionId::kEveryInstruction:
+      return apply_probe(fact.id, value);
     case OptionId::kContext:
       return apply_context(value);
     case OptionId::kPid:
@@ -124,6 +128,9 @@ Status CommandBuilder::apply(const OptionFact& fact, const std::string& value) {
     case OptionId::kJson:
       command_.json = true;
       return {};
+    case OptionId::kCoverage:
+      command_.coverage = true;
+      return {};
     case OptionId::kVerbose:
       options.verbose = true;
       return {};
@@ -142,15 +149,9 @@ Status CommandBuilder::apply(const OptionFact& fact, const std::string& value) {
   return usage(fmt::format("{} is not available in this version", with_dashes(fact)));
 }
 
-Status CommandBuilder::apply_function(const std::string& text) {
-  auto spec = elf::parse_spec(text);
-  if (!spec) return usage(fmt::format("--function '{}': {}", text, spec.error().message()));
-  if (spec->kind == elf::SpecKind::kSymbolOffset && spec->offset == 0) spec->kind = elf::SpecKind::kName;
-  if (spec->kind == elf::SpecKind::kSymbolOffset)
-    return usage(fmt::format(
-        "--function '{}': --function takes names; offsets come with --probe (not available in this version)",
-        text));
-  command_.session.probes.push_back({*std::move(spec), {}});
+Status CommandBuilder::apply_probe(OptionId option, const std::string& text) {
+  TRY(session::ProbeRequest request, parse_probe(option, text));
+  command_.session.probes.push_back(std::move(request));
   return {};
 }
 

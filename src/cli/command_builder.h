@@ -27,7 +27,7 @@ class CommandBuilder {
   Result<Command> finish(const std::vector<std::string>& args);
 
  private:
-  Status apply_function(const std::string& text);
+  Status apply_probe(OptionId option, const std::string& text);
   Status apply_context(const std::string& text);
   Status apply_pid(const std::string& text);
   Status apply_name(const std::string& text);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <vector>
 
@@ -19,6 +20,11 @@ using session::Listing;
 using session::PatchStep;
 
 constexpr size_t kFunctionsPerPiece = 4096;
+// As PatchStep.
+constexpr auto kStepNames =
+    std::to_array<std::string_view>({"nop5", "insn", "window", "upstream", "springboard", "pun",
+                                     "prefixed-pun", "evict-next", "evict-neighbour", "trap", "refused"});
+static_assert(kStepNames.size() == static_cast<size_t>(PatchStep::kRefused) + 1);
 
 // The lines of all functions, rendered on all CPUs by writers of their own.
 template <typename MakeWriter>
@@ -41,12 +47,14 @@ struct Columns {
     for (const ListedFunction& f : listing.functions) {
       size_width = std::max(size_width, fmt::formatted_size("{}", f.size));
       module_width = std::max(module_width, modules[f.module].size());
+      patch_width = std::max(patch_width, step_name(f.step).size());
     }
   }
 
   std::vector<std::string> modules;
   size_t size_width = 4;    // SIZE
   size_t module_width = 6;  // MODULE
+  size_t patch_width = 7;   // refused
 };
 
 class TableWriter {
@@ -90,15 +98,15 @@ void TableWriter::append_modules() {
 
 void TableWriter::append_header() {
   begin_color(kBold);
-  fmt::format_to(end(), "{:<14}  {:>{}}  {:<7}  {:<{}}  NAME", "ADDRESS", "SIZE", columns_.size_width,
-                 "PATCH", "MODULE", columns_.module_width);
+  fmt::format_to(end(), "{:<14}  {:>{}}  {:<{}}  {:<{}}  NAME", "ADDRESS", "SIZE", columns_.size_width,
+                 "PATCH", columns_.patch_width, "MODULE", columns_.module_width);
   end_color();
   out_ += '\n';
 }
 
 void TableWriter::append(const ListedFunction& f) {
-  fmt::format_to(end(), "{:#014x}  {:>{}}  {:<7}  {:<{}}  ", f.address, f.size, columns_.size_width,
-                 step_name(f.step), columns_.modules[f.module], columns_.module_width);
+  fmt::format_to(end(), "{:#014x}  {:>{}}  {:<{}}  {:<{}}  ", f.address, f.size, columns_.size_width,
+                 step_name(f.step), columns_.patch_width, columns_.modules[f.module], columns_.module_width);
   begin_color(kNameColor);
   append_escaped(out_, f.name);
   end_color();
@@ -187,12 +195,13 @@ void JsonWriter::append_details(const ListedFunction& f) {
 
 }  // namespace
 
-std::string_view step_name(PatchStep step) {
-  constexpr std::string_view kNames[] = {
-      "nop5",         "insn",       "window",          "upstream", "springboard", "pun",
-      "prefixed-pun", "evict-next", "evict-neighbour", "trap",     "refused"};
-  static_assert(std::size(kNames) == static_cast<size_t>(PatchStep::kRefused) + 1);
-  return kNames[static_cast<size_t>(step)];
+std::string_view step_name(PatchStep step) { return kStepNames[static_cast<size_t>(step)]; }
+
+std::vector<PatchStep> all_steps() {
+  std::vector<PatchStep> steps;
+  for (size_t i = 0; i < static_cast<size_t>(PatchStep::kRefused); ++i)
+    steps.push_back(static_cast<PatchStep>(i));
+  return steps;
 }
 
 std::string list_table(const Listing& listing, const ListStyle& style) {

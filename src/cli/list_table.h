@@ -10,6 +10,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "session/listing.h"
 
@@ -24,8 +25,10 @@ struct ListStyle {
 std::string list_table(const session::Listing& listing, const ListStyle& style);
 std::string list_json(const session::Listing& listing, bool details);
 
-// "nop5", "insn", "window", "refused".
+// "nop5", "insn", "window", ..., "refused".
 std::string_view step_name(session::PatchStep step);
+// All but "refused", in the order of the ladder.
+std::vector<session::PatchStep> all_steps();
 
 // "N functions, M can be probed, R refused": scripts parse it.
 std::string list_summary(const session::Listing& listing);

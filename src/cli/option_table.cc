@@ -16,8 +16,7 @@ constexpr unsigned kEvents = kTrace | kRecord;
 constexpr unsigned kAll = kTracing | kList | kView;
 
 constexpr VerbFact kVerbs[] = {
-    {Verb::kTrace, "trace",
-     "blip trace [OPTIONS] --function SPEC... (-p PID | -n NAME | -c \"CMD\" | -- CMD ARGS...)",
+    {Verb::kTrace, "trace", "blip trace [OPTIONS] PROBES... (-p PID | -n NAME | -c \"CMD\" | -- CMD ARGS...)",
      "print events live, until Ctrl-C or the end",
      "Prints one line per event: time, time since the event before, thread, function, the fields asked for.\n"
      "The target is stopped for some milliseconds at the start and at the end; in between nothing is "
@@ -29,9 +28,13 @@ constexpr VerbFact kVerbs[] = {
      "a function of a library, who called it, and where\n"
      "blip trace -p 4711 --function libz.so.1:inflate --context comm,ip\n"
      "a command, from its first instruction to its end\n"
-     "blip trace --function main --function malloc -- ls -l\n"},
+     "blip trace --function main --function malloc -- ls -l\n"
+     "one instruction in the middle of a function, with a register\n"
+     "blip trace -p 4711 --probe parse_request+0x4f --context reg:rax\n"
+     "a line of the source\n"
+     "blip trace -p 4711 --line parser.c:120\n"},
     {Verb::kRecord, "record",
-     "blip record [OPTIONS] --function SPEC... (-p PID | -n NAME | -c \"CMD\" | -- CMD ARGS...) [-o DIR]",
+     "blip record [OPTIONS] PROBES... (-p PID | -n NAME | -c \"CMD\" | -- CMD ARGS...) [-o DIR]",
      "write events to a trace",
      "Writes a CTF trace, which `blip view`, babeltrace2 and Trace Compass read. Events come at memory "
      "speed; nothing\n"
@@ -44,10 +47,11 @@ constexpr VerbFact kVerbs[] = {
      "blip record -p 4711 --function parse --context reg:rdi --function emit --context regs\n"
      "bursts of events: more room in memory for each CPU\n"
      "blip record -p 4711 --function '*' --num-subbuf 8 --subbuf-size 4M\n"
+     "every instruction of a function: which way did it take?\n"
+     "blip record -p 4711 --every-instruction parse_request\n"
      "every process of a name, also those that start later\n"
      "blip record -n postgres --wait --function exec_simple_query\n"},
-    {Verb::kCount, "count",
-     "blip count [OPTIONS] --function SPEC... (-p PID | -n NAME | -c \"CMD\" | -- CMD ARGS...)",
+    {Verb::kCount, "count", "blip count [OPTIONS] PROBES... (-p PID | -n NAME | -c \"CMD\" | -- CMD ARGS...)",
      "count hits, print a table at the end",
      "Counts in the target's memory and records nothing: the cheapest way to learn which functions run, and "
      "how often.",
@@ -56,12 +60,14 @@ constexpr VerbFact kVerbs[] = {
      "calls of one function, until Ctrl-C\n"
      "blip count -p 4711 --function work\n"
      "for another program to read\n"
-     "blip count -p 4711 --function 'parse_*' --duration 10s --json\n"},
+     "blip count -p 4711 --function 'parse_*' --duration 10s --json\n"
+     "how often each instruction of a function runs\n"
+     "blip count -p 4711 --every-instruction parse_request\n"},
     {Verb::kList, "list", "blip list [OPTIONS] (-p PID | FILE) [GLOB]", "show what can be probed",
      "Prints one line per function of a process or of a file: address (of a file: its own), size in bytes, "
      "how its\n"
-     "entry would be patched (nop5, insn: one instruction makes room; window: several do; refused), module, "
-     "name; behind\n"
+     "entry would be patched (nop5, insn: one instruction makes room; window: several do; other words: see\n"
+     "--coverage; refused), module, name; behind\n"
      "a # why not. Nothing is stopped or changed. GLOB is a SPEC as for --function; without it: all "
      "functions "
      "of the\n"
@@ -72,7 +78,9 @@ constexpr VerbFact kVerbs[] = {
      "functions of a file, with source lines where they are known\n"
      "blip list /usr/bin/gdb '*symtab*' -v\n"
      "for another program to read\n"
-     "blip list -p 4711 --json\n"},
+     "blip list -p 4711 --json\n"
+     "how many of a library's instructions can be probed, and how\n"
+     "blip list /usr/lib/x86_64-linux-gnu/libc.so.6 --coverage\n"},
     {Verb::kView, "view", "blip view [DIR]", "print a recorded trace",
      "Prints the events of the trace in DIR, merged over all CPUs and sorted by time. Without DIR: the "
      "newest trace that\n"
@@ -92,6 +100,19 @@ constexpr OptionFact kOptions[] = {
      "entry of every function matching SPEC: NAME, GLOB, MODULE:NAME or MODULE:GLOB, mangled or not. A NAME "
      "is looked "
      "for in the executable, then in its libraries; a GLOB in the executable only; '*:GLOB' in all modules. "
+     "Repeatable",
+     kTracing},
+    {OptionId::kProbe, OptionGroup::kProbes, "", "probe", "SPEC",
+     "one instruction: SYMBOL+OFFSET, 0xADDR (an address in the process), FILE+0xOFF (an address in the "
+     "file, "
+     "as objdump shows it), or SYMBOL for its first. Repeatable",
+     kTracing},
+    {OptionId::kLine, OptionGroup::kProbes, "", "line", "FILE:LINE",
+     "wherever the code of a source line begins, inlined copies included. Needs debugging information. "
+     "FILE is a file's name or the end of its path. Repeatable",
+     kTracing},
+    {OptionId::kEveryInstruction, OptionGroup::kProbes, "", "every-instruction", "SPEC",
+     "each instruction of every function matching SPEC, as for --function; the events carry the ip. "
      "Repeatable",
      kTracing},
     {OptionId::kContext, OptionGroup::kProbes, "", "context", "TYPE[,TYPE]",
@@ -127,6 +148,11 @@ constexpr OptionFact kOptions[] = {
     {OptionId::kMaxEvents, OptionGroup::kEnd, "", "max-events", "N", "end after N events", kEvents},
     {OptionId::kOutput, OptionGroup::kOutput, "o", "output", "DIR",
      "the trace's directory: a new one, or an empty one", kRecord},
+    {OptionId::kCoverage, OptionGroup::kOutput, "", "coverage", "",
+     "how each instruction of the functions would be patched: how many by which way, and why others are "
+     "refused; "
+     "-v lists those",
+     kList},
     {OptionId::kJson, OptionGroup::kOutput, "", "json", "", "one JSON object per line",
      kTrace | kCount | kList},
     {OptionId::kColor, OptionGroup::kOutput, "", "color", "WHEN",
@@ -142,11 +168,8 @@ constexpr OptionFact kOptions[] = {
     {OptionId::kVersion, OptionGroup::kGeneral, "V", "version", "", "blip's version", 0},
     // The rest of the design's command line.
     later("", "return"),
-    later("", "probe"),
-    later("", "line"),
     later("", "mark"),
     later("", "syscall"),
-    later("", "every-instruction"),
     later("", "args"),
     later("", "locals"),
     later("", "capture"),
@@ -155,7 +178,6 @@ constexpr OptionFact kOptions[] = {
     later("e", ""),
     later("", "follow-exec"),
     later("", "allow-trap"),
-    later("", "coverage"),
     later("", "string-max"),
     later("", "shm-path"),
 };

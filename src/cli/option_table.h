@@ -20,6 +20,9 @@ struct VerbFact {
 
 enum class OptionId {
   kFunction,
+  kProbe,
+  kLine,
+  kEveryInstruction,
   kContext,
   kPid,
   kName,
@@ -34,6 +37,7 @@ enum class OptionId {
   kMaxProbes,
   kClock,
   kBackend,
+  kCoverage,
   kJson,
   kColor,
   kVerbose,

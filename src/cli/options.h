@@ -24,6 +24,7 @@ struct Command {
   std::string view_dir;      // view: empty means the newest
   std::string list_file;     // list: empty means session.pids
   std::string list_glob;     // list: empty means all functions
+  bool coverage = false;     // list: how their instructions would be patched
   session::Options session;  // trace, record, count; pids and verbose also of list
 };
 

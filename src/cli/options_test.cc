@@ -51,6 +51,27 @@ TEST(Options, defaults) {
   EXPECT_EQ(c.color, ColorChoice::kAuto);
 }
 
+TEST(Options, probes_of_all_kinds_and_their_contexts) {
+  using session::ProbeKind;
+  const Command c = parse(
+      "trace -p 1 --context tid --probe f+0x10 --context reg:rax --line src/a.c:12 --every-instruction g* "
+      "--context cpu --function h --probe 0x1000 --probe main");
+  const auto& probes = c.session.probes;
+  ASSERT_EQ(probes.size(), 6U);
+  EXPECT_TRUE(probes[0].kind == ProbeKind::kInstruction && probes[1].kind == ProbeKind::kLine);
+  EXPECT_TRUE(probes[2].kind == ProbeKind::kEveryInstruction && probes[3].kind == ProbeKind::kFunction);
+  EXPECT_EQ(probes[0].spec.offset, 16U);
+  EXPECT_EQ(probes[0].contexts.size(), 2U);
+  EXPECT_EQ(probes[1].contexts.size(), 1U);
+  EXPECT_EQ(probes[1].spec.name, "src/a.c");
+  EXPECT_EQ(probes[1].spec.text, "src/a.c:12");
+  EXPECT_EQ(probes[1].line, 12U);
+  EXPECT_EQ(probes[2].spec.kind, elf::SpecKind::kGlob);
+  EXPECT_EQ(probes[4].spec.kind, elf::SpecKind::kAddress);
+  EXPECT_EQ(probes[5].spec.kind, elf::SpecKind::kName);
+  EXPECT_TRUE(parse("list f --coverage").coverage);
+}
+
 TEST(Options, everything_at_once) {
   const Command c = parse(
       "record --function=a --function lib:b -o DIR --duration 500ms --max-events 9 --num-subbuf 8 "
@@ -180,10 +201,22 @@ TEST(Options, wrong_usage_says_what_to_do) {
       {"trace --function f -p 1 -o DIR", "-o is not an option of blip trace, only of record"},
       {"record --function f -p 1 --json", "--json is not an option of blip record, only of trace, count"},
       {"trace --return f -p 1", "--return is not available in this version"},
-      {"trace --probe f+4 -p 1", "--probe is not available in this version"},
-      {"trace --line a.c:4 -p 1", "--line is not available in this version"},
       {"trace --mark=a:b -p 1", "--mark is not available in this version"},
-      {"trace --function f+4 -p 1", "--function takes names; offsets come with --probe"},
+      {"trace --function f+4 -p 1", "--function takes functions; a single instruction is --probe f+4"},
+      {"trace --every-instruction f+4 -p 1", "--every-instruction takes functions"},
+      {"trace --probe f* -p 1", "--probe 'f*': a probe is one instruction; --function f* takes patterns"},
+      {"trace --probe f+ -p 1", "a number must follow '+'"},
+      {"trace --probe lib:0x10 -p 1", "an address of the file's own is written lib+0x10"},
+      {"trace --line a.c -p 1", "--line 'a.c': it is written FILE:LINE, as in parser.c:120"},
+      {"trace --line a.c: -p 1", "the number of the line behind ':'"},
+      {"trace --line a.c:0 -p 1", "0 is too small"},
+      {"trace --line a.c:x -p 1", "'x' is not a number"},
+      {"trace --line :4 -p 1", "the file before ':' is missing"},
+      {"trace --line -p 1", "--line '-p': it is written FILE:LINE"},
+      {"list f --line a.c:1", "--line is not an option of blip list"},
+      {"list f --coverage --probe x", "--probe is not an option of blip list"},
+      {"list f --coverage=yes", "--coverage takes no value"},
+      {"trace --function f -p 1 --coverage", "--coverage is not an option of blip trace, only of list"},
       {"trace --function f --context reg:rzx -p 1", "--context: unknown register 'rzx': use one of rax rbx"},
       {"trace --function f --context foo -p 1",
        "--context: unknown context 'foo': use regs, reg:NAME, ip, pid"},

@@ -15,7 +15,12 @@ constexpr Term kSpecs[] = {
      "the same in one module, named by its file name with or without `.so...`: "
      "`libz.so.1:inflate`, `libz:inflate*`"},
     {"*:GLOB", "in every module"},
-    {"0xADDR", "the function that begins at this run-time address"},
+    {"0xADDR",
+     "an address in the process: of the function that begins there, or, for `--probe`, of an instruction"},
+    {"SYMBOL+OFFSET", "of `--probe`: an instruction of a function, as `objdump -d` and debuggers show it"},
+    {"FILE+0xOFF",
+     "of `--probe`: an instruction by its address in the file, as `objdump -d` shows it: "
+     "`libz.so.1+0x3c40`. Needed where several functions have one name"},
 };
 
 constexpr Term kContexts[] = {
@@ -63,7 +68,8 @@ constexpr Term kPermissions[] = {
 
 constexpr Topic kTopics[] = {
     {"SPEC",
-     "Which functions a probe means. The separator is a single `:`, so C++ names with `::` need nothing "
+     "Which functions or instructions a probe means. Numbers are decimal, octal with `0` or hex with `0x` in "
+     "front. The separator is a single `:`, so C++ names with `::` need nothing "
      "special.",
      kSpecs},
     {"CONTEXTS", "What is stored with each event, besides its time. `blip trace` shows the thread always.",
