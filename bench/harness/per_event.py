@@ -121,6 +121,8 @@ class PerEvent:
                 row.checks.append(Check("x LTTng", row.columns["x_lttng"], 1 / 5, 1 / 7))
         elif row_id == "blip.tid" and self._cost("blip.reg"):
             row.checks.append(Check("x without tid", row.min / self._cost("blip.reg")[0], 1.1, 1.02))
+        elif row_id == "blip.inside" and self._cost("blip.reg"):
+            row.checks.append(Check("x entry", row.min / self._cost("blip.reg")[0], 1.3, 1.1))
         elif row_id == "blip.shared":
             row.checks.append(Check("ns", row.min, 45, 30))
         elif row_id == "blip.count":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Large things: a process of 1000 threads, all functions of a large executable."""
+"""Large things: a process of 1000 threads, all functions of a large executable, all instructions of libc."""
 import os
 import shutil
 import subprocess
@@ -14,10 +14,16 @@ SECTION = "scale"
 THREADS = 1000
 LISTED = ("node", "gdb")
 LIST_TIMEOUT = 30
+EVERYTHING = [  # id, name, command, option, SPEC, T ms and P ms: must, reach for
+    ("gdb_functions", "plan + arm every function of gdb", ["gdb", "-q", "-nx"], "--function", "gdb:*", (3000, 1000), (100, 30)),
+    ("libc_instructions", "plan + arm every instruction of libc", ["cat"], "--every-instruction", "libc.so.6:*",
+     (10000, 3000), (500, 100)),
+]
 
 
 def rows(scope, settings):
-    return [_threads_row(scope, settings)] + [_list_row(scope, settings, name) for name in LISTED]
+    return ([_threads_row(scope, settings)] + [_list_row(scope, settings, name) for name in LISTED] +
+            [_everything_row(scope, settings, *case) for case in EVERYTHING])
 
 
 def _threads_row(scope, settings):
@@ -34,6 +40,21 @@ def _threads_row(scope, settings):
         row.problem = "the target died"
     if not row.problem:
         row.checks.append(Check("P ms", row.columns["pause"], 25, 10))
+    return row
+
+
+def _everything_row(scope, settings, case, name, argv, option, spec, total, pause):
+    row_id, program = f"scale.{case}", blip.find(scope.build)
+    if not program or not shutil.which(argv[0]) or not blip.has_option(program, "record", option):
+        return skipped(SECTION, row_id, name, f"blip {option} or {argv[0]} is missing")
+    target = spawn(scope, argv)
+    time.sleep(1.0)
+    row = measure(scope, settings, row_id, name, [target.pid], [option, spec, "--max-probes", "1000000"], SECTION)
+    end(target)
+    if not row.problem:
+        row.columns["functions"] = row.columns["armed"]
+        row.checks.append(Check("T ms", row.median, *total))
+        row.checks.append(Check("P ms", row.columns["pause"], *pause))
     return row
 
 

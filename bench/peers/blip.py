@@ -16,6 +16,7 @@ CASES = {  # label, verb, contexts, the target's environment, calls per burst
     "shared": ("blip record, reg:rdi, shared ring", "record", ["reg:rdi"], NO_RSEQ, SHARED_CALLS),
     "count": ("blip count", "count", [], {}, CALLS),
 }
+INSIDE = "inside"  # a probe on the function's second instruction
 ENTRIES = {"mov": "entry=mov", "push": "entry=push", "nop5": "entry=nop5"}
 
 
@@ -44,6 +45,8 @@ def unavailable(scope):
 
 def start(scope, threads):
     subjects = [_start(scope, threads, case) for case in CASES]
+    if blip.has_option(blip.find(scope.build), "record", "--probe"):
+        subjects.append(_inside(scope, threads))
     return subjects + _entry_kinds(scope, threads)
 
 
@@ -59,6 +62,25 @@ def _start(scope, threads, case):
         subject.trace_bytes = lambda: {"bytes": directory_size(tracer.blip.trace) / target.calls}
     target.run("work", 8, calls, PAUSE_MS, threads)
     return subject
+
+
+def _inside(scope, threads):
+    target = Target(scope, "bench_target")
+    tracer = _attach_inside(scope, target)
+    subject = Subject(f"blip.{INSIDE}", "blip record, reg:rdi, mid-function", target, tracer=tracer)
+    target.run("work", 8, CALLS, PAUSE_MS, threads)
+    return subject
+
+
+def _attach_inside(scope, target):
+    """The second instruction is the first place behind the entry that blip takes for one."""
+    why = None
+    for offset in range(1, 16):
+        try:
+            return Tracer(scope, "record", target, ["--probe", f"work+{offset}", "--context", "reg:rdi"])
+        except blip.BlipError as e:
+            why = e
+    raise PeerError(str(why)) from why
 
 
 def _entry_kinds(scope, threads):
