@@ -62,6 +62,7 @@ Coverage coverage_alone(const Module& module, std::span<const elf::Function> fun
   const bool is_go = module.file().is_go();
   const x86::RunOptions run_options{.singles_only = is_go,
                                     .faults_matter = options.faults_matter || is_go,
+                                    .overflows_matter = options.overflows_matter || is_go,
                                     .shadow_stack = options.shadow_stack};
   std::vector<x86::Verdict> verdicts(points.size());
   for (const auto& segment : code.segments()) {

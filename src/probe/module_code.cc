@@ -125,10 +125,8 @@ void ModuleCode::find_branches(const FunctionRanges& ranges) {
 void ModuleCode::watch_clone_sites() {
   for (const auto& segment : segments_) {
     for (const x86::CloneSite& site :
-         x86::find_clone_sites(segment->bytes_from(segment->base()), segment->base())) {
-      segment->end_runs_at(site.addr);
-      segment->pin(site.addr + x86::kJumpLength);
-    }
+         x86::find_clone_sites(segment->bytes_from(segment->base()), segment->base()))
+      segment->watch(site.addr);
   }
 }
 

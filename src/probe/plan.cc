@@ -127,6 +127,7 @@ class PointPlanner {
     x86::Ladder ladder(map,
                        {.singles_only = is_go_,
                         .faults_matter = options_.faults_matter || is_go_,
+                        .overflows_matter = options_.overflows_matter || is_go_,
                         .shadow_stack = options_.shadow_stack},
                        space);
     for (const x86::Rewrite& rewrite : rewrites_)

@@ -13,8 +13,9 @@ namespace blip::probe {
 
 struct PlanOptions {
   bool shadow_stack = false;
-  // The program catches SIGSEGV, SIGBUS or SIGFPE and may look where they happened.
+  // The program catches SIGSEGV or SIGBUS, or SIGFPE, and may look where they happened.
   bool faults_matter = false;
+  bool overflows_matter = false;
   bool verdict_only = false;  // for looking at, not for arming: the probes lack what only a pad needs to know
 };
 

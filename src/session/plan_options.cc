@@ -11,15 +11,16 @@ namespace blip::session {
 namespace {
 
 constexpr uint64_t signal_bit(int signal) { return uint64_t{1} << (signal - 1); }
-constexpr uint64_t kFaultSignals = signal_bit(SIGSEGV) | signal_bit(SIGBUS) | signal_bit(SIGFPE);
+constexpr uint64_t kMemorySignals = signal_bit(SIGSEGV) | signal_bit(SIGBUS);
 
 }  // namespace
 
 Result<probe::PlanOptions> plan_options_of(pid_t pid, std::span<const probe::Module> modules) {
   TRY(const pid_t thread, proc::find_live_thread(pid));
   TRY(const proc::ProcStatus status, proc::read_status(pid, thread));
-  const bool caught = (status.caught & kFaultSignals) != 0;
-  return probe::PlanOptions{.faults_matter = caught && !probe::faults_are_only_reported(modules)};
+  const bool reported = probe::faults_are_only_reported(modules);
+  return probe::PlanOptions{.faults_matter = (status.caught & kMemorySignals) != 0 && !reported,
+                            .overflows_matter = (status.caught & signal_bit(SIGFPE)) != 0 && !reported};
 }
 
 }  // namespace blip::session

@@ -21,6 +21,11 @@ bool memory_may_fault(const Insn& insn) {
   return insn.touches_memory && !insn.rip_relative && !on_stack;
 }
 
+// Divisions; and whatever computes with vectors or x87 where a program has unmasked their exceptions.
+bool may_have_no_result(const Insn& insn) {
+  return insn.mnemonic == "div" || insn.mnemonic == "idiv" || insn.uses_vector;
+}
+
 // Nothing may follow it in a moved run: a thread can be parked behind it, or what follows is not its
 // successor.
 bool ends_run(const Insn& insn) {
@@ -46,6 +51,7 @@ unsigned CodeMap::cell_of(const Insn& insn) const {
   if (insn.ends_flow()) bits |= kEnds;
   if (immovable(insn)) bits |= kPinned;
   if (memory_may_fault(insn)) bits |= kMayFault;
+  if (may_have_no_result(insn)) bits |= kMayOverflow;
   if (insn.is_nop || byte(insn.addr) == kInt3) bits |= kNop;
   if (insn.is_endbr64) bits |= kEntry | kPinned;  // indirect jumps lead there, and find it
   if (insn.flow == Flow::kCall || insn.flow == Flow::kIndirectCall) bits |= kCall;

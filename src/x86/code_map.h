@@ -31,9 +31,14 @@ class CodeMap {
   void scan(std::span<const uint8_t> text, TargetAddr base, std::span<const TargetAddr> starts);
   // Code may arrive at `a` from elsewhere. `certain`: even if that is inside an instruction.
   void enter(TargetAddr a, bool certain = false);
-  // The instruction at `a` may not be moved; or only as the last one of a run.
-  void pin(TargetAddr a) { set(a, kPinned); }
-  void end_runs_at(TargetAddr a) { set(a, kLast); }
+  // A jump of somebody else comes to stand on the instruction at `at`, which may be moved only as the last
+  // one of a run; the one behind it stays.
+  void watch(TargetAddr at) {
+    set(at, kLast);
+    set(at + kJumpLength, kPinned);
+    watched_.push_back(at);
+  }
+  const std::vector<TargetAddr>& watched() const { return watched_; }
   void finish();
 
   // A function that jumps to addresses it computes from labels of its own (computed goto): anything in it may
@@ -58,7 +63,9 @@ class CodeMap {
   bool is_reached(TargetAddr a) const { return has(a, kReached); }
   bool is_pinned(TargetAddr a) const { return has(a, kPinned); }
   bool is_nop(TargetAddr a) const { return has(a, kNop); }
+  // Touches memory that may not be there (SIGSEGV, SIGBUS); may have no result (SIGFPE).
   bool may_fault(TargetAddr a) const { return has(a, kMayFault); }
+  bool may_overflow(TargetAddr a) const { return has(a, kMayOverflow); }
   bool is_call(TargetAddr a) const { return has(a, kCall); }
   // Control never runs on behind it.
   bool ends_flow(TargetAddr a) const { return has(a, kEnds); }
@@ -87,6 +94,7 @@ class CodeMap {
     kKnown = 1 << 12,    // decoded as code, or padding
     kPadding = 1 << 13,  // nops and int3 between functions
     kCall = 1 << 14,
+    kMayOverflow = 1 << 15,
   };
 
   bool has(TargetAddr a, unsigned bits) const { return contains(a) && (cells_[a - base_] & bits) != 0; }
@@ -116,6 +124,7 @@ class CodeMap {
   TargetAddr base_;
   std::unique_ptr<uint16_t[], Free> cells_;  // from calloc: pages nobody asks about cost nothing
   std::vector<AddrRange> functions_;
+  std::vector<TargetAddr> watched_;
   std::vector<TargetAddr> indirect_jumpers_;  // sorted
   std::vector<LabelUser> label_users_;
 };

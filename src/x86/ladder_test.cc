@@ -99,6 +99,17 @@ TEST_F(LadderTest, a_pun_takes_the_bytes_that_follow) {
   EXPECT_EQ(rel >> 16, 0x0148u) << "48 01, as they stand there";
 }
 
+TEST_F(LadderTest, no_pun_over_bytes_that_others_will_change) {
+  code("48 31 c0 b8 38 00 00 00 0f 05 c3", {3});
+  const auto is_pun = [](Step s) { return s == Step::kPun || s == Step::kPrefixedPun; };
+  EXPECT_TRUE(is_pun(step(0)));
+  map_->watch(start_ + 3);
+  const Verdict v = alone(0);
+  EXPECT_FALSE(v.refusal.empty() && is_pun(v.step));
+  EXPECT_NE(alone(8).refusal, "") << "the system call itself";
+  EXPECT_EQ(step(3), Step::kSingle) << "what comes before it may move";
+}
+
 TEST_F(LadderTest, prefixes_move_the_pun) {
   // Without a prefix the upper half is 0x8000, two gigabytes below; with one it is 0x0080, eight megabytes
   // above.
@@ -172,6 +183,13 @@ TEST_F(LadderTest, what_may_fault_stays_if_that_matters) {
   code("48 8b 80 00 01 00 00 8b 05 00 00 00 00 c3");
   EXPECT_EQ(alone(0).refusal, "it may fault, and the program handles such faults itself");
   EXPECT_EQ(step(7), Step::kSingle) << "the module's own data does not";
+}
+
+TEST_F(LadderTest, what_may_have_no_result_stays_if_that_matters) {
+  options_.overflows_matter = true;
+  code("48 f7 f1 48 8b 80 00 01 00 00 c3", {3});  // div rcx; mov
+  EXPECT_EQ(alone(0).refusal, "it may fault, and the program handles such faults itself");
+  EXPECT_EQ(step(3), Step::kSingle);
 }
 
 TEST_F(LadderTest, refusals) {

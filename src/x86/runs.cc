@@ -36,8 +36,8 @@ Run RunFinder::around(TargetAddr point) const {
 
 // Whether `next` follows at once and nothing arrives between.
 bool RunFinder::is_continued(const Run& run, const Run& next) const {
-  return run.fits_jump() && run.end == next.start && run.padding == 0 && joins(map_.previous(next.start), next.start) &&
-         next.end - run.start <= kMaxRun;
+  return run.fits_jump() && run.end == next.start && run.padding == 0 &&
+         joins(map_.previous(next.start), next.start) && next.end - run.start <= kMaxRun;
 }
 
 std::vector<Run> RunFinder::covering(std::span<const TargetAddr> points) const {

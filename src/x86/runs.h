@@ -27,9 +27,11 @@ struct Run {
 };
 
 struct RunOptions {
-  bool singles_only = false;   // a thread may be parked at any instruction, out of sight: no run of several
-  bool faults_matter = false;  // what may fault stays where it is
-  bool shadow_stack = false;   // calls cannot be imitated: they stay too
+  bool singles_only = false;  // a thread may be parked at any instruction, out of sight: no run of several
+  // What may fault stays where it is: by touching memory, by computing.
+  bool faults_matter = false;
+  bool overflows_matter = false;
+  bool shadow_stack = false;  // calls cannot be imitated: they stay too
 };
 
 // Which instructions to move so that those asked for are among them.
@@ -39,6 +41,7 @@ class RunFinder {
 
   bool is_movable(TargetAddr a) const {
     return !map_.is_pinned(a) && !(options_.faults_matter && map_.may_fault(a)) &&
+           !(options_.overflows_matter && map_.may_overflow(a)) &&
            !(options_.shadow_stack && map_.is_call(a));
   }
   // The run for one instruction: itself; with its successors, if that makes room for a jump; with those

@@ -36,6 +36,12 @@ Step near_step(const CodeMap& map, const Run& run) {
 
 }  // namespace
 
+Tactics::Tactics(const CodeMap& map, const RunFinder& runs, AddrRange reach)
+    : map_(map), runs_(runs), reach_(reach), state_(map) {
+  for (const TargetAddr site : map.watched())
+    for (uint64_t i = 0; i < kJumpLength; ++i) state_.doubt(site + i);
+}
+
 Rewrite Tactics::near(const Run& run) const {
   return {.start = run.start,
           .length = static_cast<uint8_t>(run.size()),

@@ -23,8 +23,7 @@ struct Proposal {
 class Tactics {
  public:
   // `reach`: where trampolines may lie.
-  Tactics(const CodeMap& map, const RunFinder& runs, AddrRange reach)
-      : map_(map), runs_(runs), reach_(reach), state_(map) {}
+  Tactics(const CodeMap& map, const RunFinder& runs, AddrRange reach);
 
   // The first that fits; nothing if none does. Changes nothing.
   std::optional<Proposal> find(const Run& run, const TrampolineSpace& space) const;

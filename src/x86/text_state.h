@@ -37,6 +37,8 @@ class TextState {
     return cell & kChanged ? static_cast<uint8_t>(cell) : map_.byte(a);
   }
 
+  // Somebody else may change it, nobody knows to what.
+  void doubt(TargetAddr a) { set(a, kUnknown); }
   void take(TargetAddr a) { set(a, kTaken); }
   void take_as_room(TargetAddr a) { set(a, kTaken | kTail); }
   void lock(TargetAddr a) { set(a, kLocked); }
