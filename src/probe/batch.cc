@@ -41,11 +41,11 @@ class FileText {
 }  // namespace
 
 Batch::Batch(std::span<const Module> modules, ModuleSites sites, std::span<const Probe> probes, size_t first,
-             std::vector<x86::CloneSite> clone_sites)
+             std::vector<x86::CloneSite> clone_sites, const jit::Environment& env)
     : sites_(std::move(sites)),
       clone_sites_(std::move(clone_sites)),
       jobs_(pad_jobs(sites_, probes, first)),
-      neighbourhoods_(group_sites(modules, jobs_, probes, clone_sites_)),
+      neighbourhoods_(group_sites(modules, jobs_, probes, clone_sites_, env)),
       trampolines_(pack_trampolines(entries_of(jobs_))) {}
 
 size_t Batch::max_edits() const {
@@ -78,7 +78,7 @@ Result<MadePatches> Batch::build(const PadFile& file, std::span<const Module> mo
                                  std::span<const Probe> probes, const jit::Environment& env,
                                  bool shadow_stack) const {
   std::vector<BuiltPad> pads;
-  std::vector<std::pair<size_t, std::string>> refused;
+  std::vector<std::pair<size_t, std::string>> refused = refused_;
   for (size_t i = 0; i < neighbourhoods_.size(); ++i) {
     const AreaMapping& area = file.areas[i];
     TRY(BuiltArea built,
@@ -87,6 +87,9 @@ Result<MadePatches> Batch::build(const PadFile& file, std::span<const Module> mo
     std::move(built.pads.begin(), built.pads.end(), std::back_inserter(pads));
     std::move(built.refused.begin(), built.refused.end(), std::back_inserter(refused));
   }
+  std::erase_if(pads, [&](const BuiltPad& pad) {
+    return std::any_of(refused_.begin(), refused_.end(), [&](const auto& r) { return r.first == pad.job; });
+  });
   refuse_without_trampoline(file, pads, refused);
   MadePatches made =
       make_patches({.jobs = jobs_, .clone_sites = clone_sites_, .pads = pads, .text = FileText(modules)});

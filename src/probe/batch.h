@@ -2,6 +2,8 @@
 #pragma once
 
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -19,9 +21,10 @@ namespace blip::probe {
 // it stays where it is.
 class Batch {
  public:
-  // `probes` from `first` on belong to the sites.
+  // `probes` from `first` on belong to the sites. Of `env` only what is known before the process has been
+  // stopped.
   Batch(std::span<const Module> modules, ModuleSites sites, std::span<const Probe> probes, size_t first,
-        std::vector<x86::CloneSite> clone_sites);
+        std::vector<x86::CloneSite> clone_sites, const jit::Environment& env);
   Batch(const Batch&) = delete;
   Batch& operator=(const Batch&) = delete;
 
@@ -30,6 +33,8 @@ class Batch {
   std::span<const PadJob> jobs() const { return jobs_; }
   // At most so many entries of the site table are needed.
   size_t max_edits() const;
+  // Leaves a site out of what build() makes.
+  void refuse(size_t job, std::string reason) { refused_.emplace_back(job, std::move(reason)); }
 
   // Writes pads and trampolines into the file, which has been mapped for this batch, and says what is to be
   // done to the text. May be done again.
@@ -46,6 +51,7 @@ class Batch {
   std::vector<PadJob> jobs_;
   std::vector<Neighbourhood> neighbourhoods_;
   TrampolineLayout trampolines_;
+  std::vector<std::pair<size_t, std::string>> refused_;  // job, reason
 };
 
 }  // namespace blip::probe

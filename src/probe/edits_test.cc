@@ -103,12 +103,21 @@ TEST(SiteEdits, springboard_before_the_site_in_the_tail_of_a_neighbour) {
   host.rewrite.start = kSite - 0x40;
   Site s = site({0x31, 0xc0});
   s.rewrite.springboard = host.rewrite.start + 5;
-  EXPECT_FALSE(site_edits(s, TargetAddr(0x501000), &host)) << "not written after its host";
-  s.rewrite.rank = 1;
   const auto edits = site_edits(s, TargetAddr(0x501000), &host);
   ASSERT_TRUE(edits);
   EXPECT_THAT((*edits)[0].original_bytes(), ElementsAre(6, 7, 8, 9, 10));
   EXPECT_EQ((*edits)[1].short_target(), s.rewrite.springboard);
+  EXPECT_GT((*edits)[0].order, site_edits(host, TargetAddr(0x501100), nullptr)->front().order);
+}
+
+TEST(SiteEdits, a_short_jump_may_be_a_pun_too) {
+  Site s = site({0x50});
+  s.rewrite.springboard = kSite + 2 + 0x48;
+  s.springboard_bytes = {0xcc, 0xcc, 0xcc, 0xcc, 0xcc};
+  const auto edits = site_edits(s, TargetAddr(0x501000), nullptr);
+  ASSERT_TRUE(edits);
+  EXPECT_THAT((*edits)[1].changed_bytes(), ElementsAre(0xeb));
+  EXPECT_THAT((*edits)[1].tail(), ElementsAre(0x48));
 }
 
 TEST(SiteEdits, springboard_whose_jump_is_a_pun) {
@@ -124,10 +133,14 @@ TEST(SiteEdits, springboard_whose_jump_is_a_pun) {
   EXPECT_THAT((*edits)[0].tail(), ElementsAre(0x33, 0x22, 0x11));
 }
 
-TEST(SiteEdits, bytes_in_two_pages_are_refused) {
-  Site s = site({1, 2, 3, 4, 5});
+TEST(SiteEdits, the_next_page_is_left_alone) {
+  Site s = site({1, 2, 3, 4, 5, 6});
   s.rewrite.start = TargetAddr(0x401ffd);
-  EXPECT_FALSE(site_edits(s, TargetAddr(0x500000), nullptr));
+  s.rewrite.entry = TargetAddr(0x401ffd + 5 + 0x05040000);
+  const auto edits = site_edits(s, TargetAddr(0x500000), nullptr);
+  ASSERT_TRUE(edits);
+  EXPECT_THAT(edits->front().changed_bytes(), ElementsAre(0xe9, 0, 0));
+  EXPECT_THAT(edits->front().tail(), ElementsAre(4, 5));
 }
 
 TEST(SiteEdits, out_of_reach) {

@@ -42,6 +42,7 @@ namespace {
 constexpr int kPatchTries = 6;
 constexpr std::chrono::milliseconds kPatchPause{2};
 constexpr uint64_t kPopulatePiece = 64 << 20;
+constexpr uint32_t kEditsPerSpareProbe = 4;  // two sites with springboards
 
 std::span<const uint8_t> bytes_of(const auto& value) {
   return {reinterpret_cast<const uint8_t*>(&value), sizeof value};
@@ -63,7 +64,8 @@ Instrumentation::Instrumentation(const proc::Process& process, proc::Memory& mem
       geometry_(options.geometry),
       follow_fork_(options.follow_fork),
       monotonic_clock_(options.monotonic_clock),
-      unhooked_clone_(!options.modules_complete) {}
+      unhooked_clone_(!options.modules_complete),
+      spare_probes_(options.spare_probes) {}
 
 Result<std::unique_ptr<Instrumentation>> Instrumentation::arm(const proc::Process& process,
                                                               proc::Memory& memory,
@@ -128,11 +130,11 @@ void Instrumentation::switch_probe(size_t index, bool on) {
 
 Result<RemovalReport> Instrumentation::disarm() {
   armed_ = false;
-  return remove_instrumentation(process_, memory_, footprint(), table_);
+  return remove_instrumentation(process_, memory_, footprint(), table_, retired_);
 }
 
 Result<RemovalReport> Instrumentation::disarm_child(const proc::Process& child, proc::Memory& memory) const {
-  return remove_instrumentation(child, memory, footprint(), table_);
+  return remove_instrumentation(child, memory, footprint(), table_, retired_);
 }
 
 void Instrumentation::note_pause(std::chrono::nanoseconds paused) {
@@ -161,10 +163,11 @@ Status Instrumentation::choose_clock() {
 Status Instrumentation::run(ModuleSites sites) {
   TRY_OK(choose_clock());
   clone_sites_ = find_clone_sites();
-  geometry_.probe_count = static_cast<uint32_t>(probes_.size());
+  geometry_.probe_count = static_cast<uint32_t>(probes_.size()) + spare_probes_;
   for (size_t i = 0; i < probes_.size(); ++i) probes_[i].program.switch_index = static_cast<uint32_t>(i);
-  batches_.emplace_back(modules_, std::move(sites), probes_, 0, clone_sites_);
-  geometry_.site_count = static_cast<uint32_t>(batches_.back().max_edits());
+  batches_.emplace_back(modules_, std::move(sites), probes_, 0, clone_sites_, environment());
+  geometry_.site_count =
+      static_cast<uint32_t>(batches_.back().max_edits()) + kEditsPerSpareProbe * spare_probes_;
   TRY_OK(map_memory());
   TRY_OK(region_.allocate(geometry_));
   TRY_OK(build());
@@ -238,12 +241,22 @@ Status Instrumentation::build() {
   const Batch& batch = batches_.back();
   TRY(MadePatches made,
       batch.build(region_.pad_files.back(), modules_, probes_, environment(), facts_.shadow_stack));
-  for (const auto& [job, reason] : made.refused) refuse(batch.jobs()[job], reason);
   site_table_ = SiteTable(
       {reinterpret_cast<abi::SiteEntry*>(region() + geometry_.sites_offset()), geometry_.site_count});
-  for (const Edit& edit : made.table.edits.edits()) site_table_.put(edit);
-  table_ = std::move(made.table);
+  table_ = {};
+  take(batch, std::move(made));
   return {};
+}
+
+// Into the tables; the text is not changed yet.
+void Instrumentation::take(const Batch& batch, MadePatches made) {
+  for (const auto& [job, reason] : made.refused) refuse(batch.jobs()[job], reason);
+  for (const Edit& edit : made.table.edits.edits()) site_table_.put(edit);
+  if (table_.patches.empty()) {
+    table_ = std::move(made.table);
+  } else {
+    table_.merge(std::move(made.table));
+  }
 }
 
 void Instrumentation::refuse(const PadJob& job, const std::string& reason) {
@@ -263,11 +276,12 @@ void Instrumentation::fill_header() {
 
 // A system call for an id that nobody wants might displease a filter that comes later.
 bool Instrumentation::asks_tid() const {
-  return std::any_of(probes_.begin(), probes_.end(), [](const Probe& probe) {
-    return std::any_of(probe.program.fields.begin(), probe.program.fields.end(), [](const jit::Field& f) {
-      return f.capture == jit::Capture::kTid || f.capture == jit::Capture::kThreadKey;
-    });
-  });
+  return spare_probes_ != 0 || std::any_of(probes_.begin(), probes_.end(), [](const Probe& probe) {
+           return std::any_of(
+               probe.program.fields.begin(), probe.program.fields.end(), [](const jit::Field& f) {
+                 return f.capture == jit::Capture::kTid || f.capture == jit::Capture::kThreadKey;
+               });
+         });
 }
 
 // The gate page is private memory of the target: written from outside.
@@ -353,7 +367,7 @@ Result<bool> Instrumentation::patch_stopped(proc::Attachment& attachment, PatchI
   }
   TRY(const std::vector<proc::Map> maps, proc::read_maps(process_.pid()));
   TRY_OK(refuse_other_blip(maps));
-  if (facts_.rseq && thread_before_clone(attachment)) {
+  if (!open_ && facts_.rseq && thread_before_clone(attachment)) {
     if (!last_try) return false;
     return Error(ErrorKind::kBusy,
                  fmt::format("process {} makes children all the time: try again", process_.pid()));
@@ -367,7 +381,8 @@ Result<bool> Instrumentation::patch_stopped(proc::Attachment& attachment, PatchI
     }
     TRY_OK(drop(blocked));
   }
-  TRY_OK(write_gate(abi::kGateOpen));
+  if (!open_) TRY_OK(write_gate(abi::kGateOpen));
+  open_ = true;
   TRY(const TextReport text, install_text(memory_, table_.edits, table_.fresh()));
   TRY_OK(drop(text));
   for (Patch& patch : table_.patches) patch.fresh = false;

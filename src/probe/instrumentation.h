@@ -5,6 +5,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -39,6 +40,7 @@ struct ArmOptions {
   bool modules_complete = false;  // every mapped file could be read, so no clone-like call is unknown
   bool follow_fork = true;        // the children of forks record too
   bool monotonic_clock = false;   // records carry CLOCK_MONOTONIC instead of the TSC
+  uint32_t spare_probes = 0;      // how many more may be added later
 };
 
 // Everything blip has put into a target. Armed from arm() until disarm() or the destructor.
@@ -59,6 +61,14 @@ class Instrumentation {
   // Turns one probe off or on again, in all processes that have it, without stopping anybody.
   void switch_probe(size_t index, bool on);
 
+  // Puts further probes in while the others go on: one short stop of one thread, one of all. They get the
+  // next indices; report().refused names those that could not be armed, also those that share bytes with one
+  // that is.
+  Status add(ModuleSites sites, std::vector<Probe> probes);
+  // Switches a probe off for good; if it was the last one of its site, and no other site needs its bytes, the
+  // text is restored there in one short stop. Its pad stays until the end.
+  Status remove(size_t index);
+
   // Restores the target. After it, or once the target is gone, the destructor does nothing.
   Result<RemovalReport> disarm();
   // The same for a child that a fork gave a copy of everything.
@@ -76,6 +86,12 @@ class Instrumentation {
   std::vector<x86::CloneSite> find_clone_sites();
   Status map_memory();
   Status build();
+  void take(const Batch& batch, MadePatches made);
+  Status add_batch(ModuleSites sites, size_t first);
+  void refuse_overlaps(Batch& batch) const;
+  bool is_last(const Patch& patch) const;
+  void retire(Patch& patch, const std::vector<size_t>& edits);
+  Result<bool> restore_one(const Patch& patch, const EditMask& mask);
   void fill_header();
   jit::Environment environment() const;
   bool thread_before_clone(proc::Attachment& attachment) const;
@@ -110,6 +126,7 @@ class Instrumentation {
   MemorySharers sharers_;
   SiteTable site_table_;
   PatchTable table_;
+  std::vector<PatchTable> retired_;  // one each that was taken out: children of forks may have them
   ArmReport report_;
   bool follow_fork_;
   bool monotonic_clock_;
@@ -117,6 +134,10 @@ class Instrumentation {
   bool unhooked_clone_;   // a clone-like system call that cannot be watched: no rseq rings
   bool armed_ = false;    // there is something in the target
   bool touched_ = false;  // sites or PCs may have been changed
+  bool open_ = false;     // the gate: hits are recorded
+  uint32_t spare_probes_;
+  std::set<size_t> removed_;             // probes
+  std::vector<x86::Rewrite> once_here_;  // of sites that were taken out: threads may still be in their pads
 };
 
 }  // namespace blip::probe

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "abi/layout.h"
@@ -78,6 +79,26 @@ TargetAddr jump_target(const abi::SiteEntry& e) {
   return TargetAddr(e.addr + e.length + static_cast<uint64_t>(int64_t{distance}));
 }
 
+// A place may have been probed more than once: of two entries for the same bytes, the one that the text does
+// not hold is history.
+void forget_history(const proc::Memory& memory, std::vector<abi::SiteEntry>& sorted) {
+  const auto in_text = [&](const abi::SiteEntry& e) {
+    std::array<uint8_t, abi::kMaxEdit> now;
+    const std::span<uint8_t> bytes(now.data(), e.size);
+    return memory.read(TargetAddr(e.addr), bytes) && std::equal(bytes.begin(), bytes.end(), e.changed);
+  };
+  std::vector<abi::SiteEntry> kept;
+  for (const abi::SiteEntry& entry : sorted) {
+    const bool overlaps = !kept.empty() && entry.addr < kept.back().addr + kept.back().size;
+    if (!overlaps) {
+      kept.push_back(entry);
+    } else if (!in_text(kept.back())) {
+      kept.back() = entry;
+    }
+  }
+  sorted = std::move(kept);
+}
+
 // One patch for each edit. Only places that really hold what the table says are restored, so the table is
 // checked by the text itself.
 Result<PatchTable> read_patches(const proc::Memory& memory, const Found& found) {
@@ -89,6 +110,7 @@ Result<PatchTable> read_patches(const proc::Memory& memory, const Found& found) 
   std::erase_if(entries, [](const abi::SiteEntry& e) { return !plausible(e); });
   std::sort(entries.begin(), entries.end(),
             [](const abi::SiteEntry& a, const abi::SiteEntry& b) { return a.addr < b.addr; });
+  forget_history(memory, entries);
   PatchTable table;
   std::vector<Edit> edits;
   for (const abi::SiteEntry& entry : entries) {

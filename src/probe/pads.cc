@@ -57,6 +57,24 @@ uint64_t size_bound(const PadJob& job, std::span<const Probe> probes) {
   return align_up(jit::max_pad_size(pad_site(*job.site, pad_probes(job, probes))), jit::kPadAlign);
 }
 
+// How much of its bound a pad really needs, from some of them, built for no place in particular.
+double fill_of(std::span<const PadJob> jobs, std::span<const Probe> probes, jit::Environment env) {
+  constexpr size_t kSamples = 256;
+  constexpr double kMargin = 1.1;
+  env.control = TargetAddr(0x7fff'0000'0000);
+  if (!env.rseq) env.rseq.emplace();
+  uint64_t bound = 0, used = 0;
+  for (size_t i = 0; i < jobs.size(); i += jobs.size() / kSamples + 1) {
+    const TargetAddr near = jobs[i].site->rewrite.end() + 4096;
+    const std::vector<jit::PadProbe> in_pad = pad_probes(jobs[i], probes);
+    const auto pad = jit::build_pad(near, pad_site(*jobs[i].site, in_pad), env, {near, near, near});
+    if (!pad) continue;
+    bound += size_bound(jobs[i], probes);
+    used += align_up(pad->code.size(), jit::kPadAlign);
+  }
+  return bound == 0 ? 1 : std::min(1.0, kMargin * static_cast<double>(used) / static_cast<double>(bound));
+}
+
 // What has been written of an area, or of a piece of one.
 class AreaPart {
  public:
@@ -96,7 +114,7 @@ class AreaBuilder {
     stubs_ = prologue.stubs;
     TRY_OK(start.append(prologue.code));
     for (size_t i : group.clone_sites) TRY_OK(add_clone_site(start, i, clone_sites[i]));
-    TRY_OK(build_jobs(group.jobs, align_up(start.used(), jit::kPadAlign)));
+    TRY_OK(build_jobs(group, align_up(start.used(), jit::kPadAlign)));
     return std::move(area_);
   }
 
@@ -111,31 +129,38 @@ class AreaBuilder {
     return {};
   }
 
-  Status build_jobs(const std::vector<size_t>& jobs, uint64_t begin) {
+  Status build_jobs(const Neighbourhood& group, uint64_t begin) {
+    const std::vector<size_t>& jobs = group.jobs;
     const size_t count = (jobs.size() + kJobsPerPiece - 1) / kJobsPerPiece;
     std::vector<uint64_t> starts(count + 1, begin);
+    double at = static_cast<double>(begin);
     for (size_t i = 0; i < jobs.size(); ++i) {
-      begin += size_bound(jobs_[jobs[i]], probes_);
-      starts[i / kJobsPerPiece + 1] = begin;
+      at += group.fill * static_cast<double>(size_bound(jobs_[jobs[i]], probes_));
+      starts[i / kJobsPerPiece + 1] = align_up(static_cast<uint64_t>(at), jit::kPadAlign);
     }
     if (starts[count] > code_.size())
       return Error(ErrorKind::kInvalid, "the pads need more room than was set aside");
     std::vector<BuiltArea> parts(count);
-    std::vector<Status> statuses(count);
+    std::vector<std::vector<size_t>> spilled(count);
     parallel_pieces(jobs.size(), kJobsPerPiece, [&](size_t first, size_t last) {
       const size_t k = first / kJobsPerPiece;
       AreaPart part(at_ + starts[k], code_.subspan(starts[k], starts[k + 1] - starts[k]));
-      for (size_t i = first; i < last && statuses[k]; ++i) statuses[k] = build_one(part, jobs[i], parts[k]);
+      for (size_t i = first; i < last; ++i)
+        if (!build_one(part, jobs[i], parts[k])) spilled[k].push_back(jobs[i]);
     });
+    AreaPart rest(at_ + starts[count], code_.subspan(starts[count]));
     for (size_t k = 0; k < count; ++k) {
-      TRY_OK(statuses[k]);
+      for (size_t job : spilled[k])
+        if (!build_one(rest, job, parts[k]))
+          parts[k].refused.emplace_back(job, "there is no room for its pad");
       std::move(parts[k].pads.begin(), parts[k].pads.end(), std::back_inserter(area_.pads));
       std::move(parts[k].refused.begin(), parts[k].refused.end(), std::back_inserter(area_.refused));
     }
     return {};
   }
 
-  Status build_one(AreaPart& part, size_t index, BuiltArea& built) const {
+  // False: there is no room for it in this part.
+  bool build_one(AreaPart& part, size_t index, BuiltArea& built) const {
     const PadJob& job = jobs_[index];
     const Site& site = *job.site;
     const TargetAddr addr = part.next();
@@ -146,13 +171,14 @@ class AreaBuilder {
     auto pad = jit::build_pad(addr, place, env_, stubs_);
     if (!pad) {
       built.refused.emplace_back(index, pad.error().message());
-      return {};
+      return true;
     }
+    if (!part.append(pad->code)) return false;
     built.pads.push_back({.job = index,
                           .addr = addr,
                           .size = static_cast<uint32_t>(pad->code.size()),
                           .heads = std::move(pad->heads)});
-    return part.append(pad->code);
+    return true;
   }
 
   // A window that ends with a clone site's first instruction goes on in the clone pad.
@@ -178,29 +204,87 @@ const Module* module_at(std::span<const Module> modules, TargetAddr a) {
   return nullptr;
 }
 
+// Cuts the pads of a group into areas of a size that still finds a place among trampolines near the code.
+// Many pads get the room they should need, a few the most they can need.
+class AreaCutter {
+ public:
+  AreaCutter(const Neighbourhood& group, std::span<const PadJob> jobs, std::span<const Probe> probes,
+             std::span<const x86::CloneSite> clone_sites)
+      : group_(group), jobs_(jobs), probes_(probes), clone_sites_(clone_sites) {}
+
+  std::vector<Neighbourhood> run(const jit::Environment& env) {
+    constexpr uint64_t kFew = 4 << 20;
+    uint64_t bound = 0;
+    std::vector<PadJob> mine;
+    for (size_t i : group_.jobs) {
+      bound += size_bound(jobs_[i], probes_);
+      mine.push_back(jobs_[i]);
+    }
+    if (bound > kFew) fill_ = fill_of(mine, probes_, env);
+    start_area();
+    for (size_t i : group_.jobs) {
+      constexpr double kLargest = 8 << 20;
+      if (expected_ > kLargest) start_area();
+      areas_.back().jobs.push_back(i);
+      expected_ += fill_ * static_cast<double>(size_bound(jobs_[i], probes_));
+    }
+    finish_area();
+    for (size_t i : group_.clone_sites) add_clone_site(i);
+    return std::move(areas_);
+  }
+
+ private:
+  void start_area() {
+    if (!areas_.empty()) finish_area();
+    areas_.push_back({.reach = group_.reach, .fill = fill_});
+    expected_ = 0;
+  }
+
+  void finish_area() {
+    constexpr uint64_t kLeastSpill = 256 << 10, kSpillShare = 8;
+    const auto expected = static_cast<uint64_t>(expected_) + jit::kPadAlign;
+    const uint64_t spill = fill_ < 1 ? kLeastSpill + expected / kSpillShare : 0;
+    areas_.back().size =
+        align_up(kPrologueSize + runtime::runtime_blob().size() + expected + spill, abi::kPageSize);
+  }
+
+  // Into the area of a pad that may go on in that of the clone site.
+  void add_clone_site(size_t index) {
+    size_t area = 0;
+    for (size_t k = 0; k < areas_.size(); ++k)
+      if (!areas_[k].jobs.empty() &&
+          jobs_[areas_[k].jobs.front()].site->rewrite.start <= clone_sites_[index].addr)
+        area = k;
+    areas_[area].clone_sites.push_back(index);
+    areas_[area].size += align_up(jit::kClonePadSize, abi::kPageSize);
+  }
+
+  const Neighbourhood& group_;
+  std::span<const PadJob> jobs_;
+  std::span<const Probe> probes_;
+  std::span<const x86::CloneSite> clone_sites_;
+  double fill_ = 1;
+  double expected_ = 0;  // bytes of the last area's pads
+  std::vector<Neighbourhood> areas_;
+};
+
 // What one module contributes to an area.
 struct Member {
   AddrRange extent;
   std::vector<size_t> jobs, clone_sites;
-  uint64_t size = 0;
 };
 
 std::vector<Member> members_of(std::span<const Module> modules, std::span<const PadJob> jobs,
-                               std::span<const Probe> probes, std::span<const x86::CloneSite> clone_sites) {
+                               std::span<const x86::CloneSite> clone_sites) {
   std::vector<Member> members(modules.size());
   for (size_t m = 0; m < modules.size(); ++m) members[m].extent = modules[m].extent();
-  for (size_t i = 0; i < jobs.size(); ++i) {
-    members[jobs[i].module].jobs.push_back(i);
-    members[jobs[i].module].size += size_bound(jobs[i], probes);
-  }
+  for (size_t i = 0; i < jobs.size(); ++i) members[jobs[i].module].jobs.push_back(i);
   for (size_t i = 0; i < clone_sites.size(); ++i) {
     const Module* module = module_at(modules, clone_sites[i].addr);
     if (!module) continue;
-    Member& member = members[static_cast<size_t>(module - modules.data())];
-    member.clone_sites.push_back(i);
-    member.size += align_up(jit::kClonePadSize, jit::kPadAlign);
+    members[static_cast<size_t>(module - modules.data())].clone_sites.push_back(i);
   }
-  std::erase_if(members, [](const Member& m) { return m.size == 0; });
+  std::erase_if(members, [](const Member& m) { return m.jobs.empty() && m.clone_sites.empty(); });
   std::sort(members.begin(), members.end(),
             [](const Member& a, const Member& b) { return a.extent.begin < b.extent.begin; });
   return members;
@@ -230,24 +314,27 @@ std::vector<PadJob> pad_jobs(const ModuleSites& sites, std::span<const Probe> pr
 
 std::vector<Neighbourhood> group_sites(std::span<const Module> modules, std::span<const PadJob> jobs,
                                        std::span<const Probe> probes,
-                                       std::span<const x86::CloneSite> clone_sites) {
+                                       std::span<const x86::CloneSite> clone_sites,
+                                       const jit::Environment& env) {
   std::vector<Neighbourhood> groups;
   AddrRange span;
-  for (Member& m : members_of(modules, jobs, probes, clone_sites)) {
+  for (Member& m : members_of(modules, jobs, clone_sites)) {
     if (groups.empty() || m.extent.end - span.begin > kMaxSpan) {
       groups.emplace_back();
-      groups.back().size = kPrologueSize + runtime::runtime_blob().size();
       span = m.extent;
     }
     span.end = std::max(span.end, m.extent.end);
     Neighbourhood& group = groups.back();
     group.reach = reach_of(span);
-    group.size += m.size;
     group.jobs.insert(group.jobs.end(), m.jobs.begin(), m.jobs.end());
     group.clone_sites.insert(group.clone_sites.end(), m.clone_sites.begin(), m.clone_sites.end());
   }
-  for (Neighbourhood& group : groups) group.size = align_up(group.size, abi::kPageSize);
-  return groups;
+  std::vector<Neighbourhood> areas;
+  for (const Neighbourhood& group : groups) {
+    auto cut = AreaCutter(group, jobs, probes, clone_sites).run(env);
+    std::move(cut.begin(), cut.end(), std::back_inserter(areas));
+  }
+  return areas;
 }
 
 Result<BuiltArea> build_area(TargetAddr at, std::span<uint8_t> code, const Neighbourhood& neighbourhood,

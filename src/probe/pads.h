@@ -41,14 +41,17 @@ std::vector<PadJob> pad_jobs(const ModuleSites& sites, std::span<const Probe> pr
 // Code that will share an area of pads, because one area can reach it all.
 struct Neighbourhood {
   AddrRange reach;                  // where the area may lie
-  uint64_t size = 0;                // upper bound of the bytes it needs
+  uint64_t size = 0;                // bytes that will be enough
+  double fill = 1;                  // of the upper bounds, the share that pads should need
   std::vector<size_t> jobs;         // indices of pad jobs
   std::vector<size_t> clone_sites;  // indices of clone sites
 };
 
+// Of `env` only what is known before the process has been stopped.
 std::vector<Neighbourhood> group_sites(std::span<const Module> modules, std::span<const PadJob> jobs,
                                        std::span<const Probe> probes,
-                                       std::span<const x86::CloneSite> clone_sites);
+                                       std::span<const x86::CloneSite> clone_sites,
+                                       const jit::Environment& env);
 
 // A pad that has been built.
 struct BuiltPad {

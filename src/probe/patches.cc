@@ -203,29 +203,39 @@ EditMask PatchTable::fresh() const {
 }
 
 void PatchTable::merge(PatchTable other) {
-  if (patches.empty()) {
-    *this = std::move(other);
-    return;
+  std::vector<Edit> all;
+  std::vector<Patch> both;
+  for (PatchTable* table : {this, &other}) {
+    for (Edit edit : table->edits.edits()) {
+      if (!table->patches[edit.patch].active) continue;
+      edit.patch += static_cast<uint32_t>(both.size());
+      all.push_back(edit);
+    }
+    std::move(table->patches.begin(), table->patches.end(), std::back_inserter(both));
   }
-  std::vector<Edit> all(edits.edits().begin(), edits.edits().end());
-  for (Edit edit : other.edits.edits()) {
-    edit.patch += static_cast<uint32_t>(patches.size());
-    all.push_back(edit);
-  }
-  std::move(other.patches.begin(), other.patches.end(), std::back_inserter(patches));
-  std::vector<uint32_t> order(patches.size()), place(patches.size());
-  std::iota(order.begin(), order.end(), uint32_t{0});
-  std::sort(order.begin(), order.end(),
-            [&](uint32_t a, uint32_t b) { return patches[a].addr < patches[b].addr; });
-  std::vector<Patch> sorted;
-  sorted.reserve(patches.size());
+  std::vector<uint32_t> order, place(both.size());
+  for (uint32_t i = 0; i < both.size(); ++i)
+    if (both[i].active) order.push_back(i);
+  std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return both[a].addr < both[b].addr; });
+  patches.clear();
   for (uint32_t i : order) {
-    place[i] = static_cast<uint32_t>(sorted.size());
-    sorted.push_back(std::move(patches[i]));
+    place[i] = static_cast<uint32_t>(patches.size());
+    patches.push_back(std::move(both[i]));
   }
   for (Edit& edit : all) edit.patch = place[edit.patch];
-  patches = std::move(sorted);
   edits = EditSet(std::move(all));
+}
+
+bool PatchTable::touches(AddrRange bytes) const {
+  constexpr uint64_t kWidest = UINT8_MAX;  // window
+  const TargetAddr first(bytes.begin.value - std::min(bytes.begin.value, kWidest));
+  auto it = std::lower_bound(edits.edits().begin(), edits.edits().end(), first,
+                             [](const Edit& e, TargetAddr a) { return e.addr < a; });
+  for (; it != edits.edits().end() && it->addr < bytes.end; ++it) {
+    const TargetAddr end = it->addr + std::max(it->length, it->window);
+    if (patches[it->patch].active && bytes.begin < end) return true;
+  }
+  return false;
 }
 
 bool covers(const x86::Rewrite& rewrite, const x86::CloneSite& site) {

@@ -41,8 +41,11 @@ struct PatchTable {
   // The edits of active patches; of those that are not in the text yet.
   EditMask active() const;
   EditMask fresh() const;
-  // Takes in the patches of another table, which share no bytes with these.
+  // Takes in the patches of another table, which share no bytes with the active ones here; the others are
+  // forgotten.
   void merge(PatchTable other);
+  // Whether an active patch has to do with one of these bytes.
+  bool touches(AddrRange bytes) const;
 };
 
 struct PatchInput {

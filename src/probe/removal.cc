@@ -30,13 +30,16 @@ constexpr std::chrono::seconds kPatience{10};
 class Remover {
  public:
   Remover(const proc::Process& process, proc::Memory& memory, const Footprint& footprint,
-          const PatchTable& table)
+          const PatchTable& table, std::span<const PatchTable> retired)
       : process_(process),
         memory_(memory),
         footprint_(footprint),
         edits_(table.edits),
         active_(table.active()),
-        index_(table) {}
+        index_(table),
+        retired_(retired) {
+    for (const PatchTable& one : retired) retired_index_.emplace_back(one);
+  }
 
   Result<RemovalReport> run() {
     const progress::Step step(fmt::format("taking the probes out of process {}", process_.pid()));
@@ -80,14 +83,17 @@ class Remover {
     if (memory_.mm_gone())
       return Error(ErrorKind::kGone, fmt::format("process {} called exec", process_.pid()));
     TRY(const std::vector<proc::Map> maps, proc::read_maps(process_.pid()));
-    TRY(const std::vector<TargetAddr> held, leave_springboards(attachment, memory_, maps, index_));
+    TRY(std::vector<TargetAddr> held, restore_retired(attachment, maps));
+    TRY(const std::vector<TargetAddr> more, leave_springboards(attachment, memory_, maps, index_));
+    held.insert(held.end(), more.begin(), more.end());
     TRY(const TextReport text, restore_text(memory_, edits_, all_but(held)));
     report_.foreign = text.foreign.size();
-    if (!text.foreign.empty() && still_jumps(text.foreign)) return keep_for_foreign();
+    if (!text.left.empty() || still_jumps(text.foreign)) return keep_for_foreign();
     if (!held.empty()) {
       obstacle_ = "a signal handler interrupted a thread on its way to a probe";
       return false;
     }
+    for (const PatchIndex& index : retired_index_) TRY_OK(move_out_of_pads(attachment, footprint_, index));
     TRY_OK(move_out_of_pads(attachment, footprint_, index_));
     TRY(const std::optional<pid_t> inside, find_inside(attachment, memory_, maps, footprint_));
     if (inside) {
@@ -107,6 +113,19 @@ class Remover {
     TRY(proc::StubSite stub, proc::find_stub_site(memory_, maps));
     TRY(proc::RemoteCaller caller, proc::RemoteCaller::create(attachment, memory_, std::move(stub)));
     return unmap_footprint(caller, footprint_, maps);
+  }
+
+  // A child of a fork may have what its parent has got rid of. The springboards that have to stay.
+  Result<std::vector<TargetAddr>> restore_retired(proc::Attachment& attachment,
+                                                  const std::vector<proc::Map>& maps) {
+    std::vector<TargetAddr> held;
+    for (size_t i = 0; i < retired_.size(); ++i) {
+      TRY(const std::vector<TargetAddr> some,
+          leave_springboards(attachment, memory_, maps, retired_index_[i]));
+      held.insert(held.end(), some.begin(), some.end());
+      if (some.empty()) TRY_OK(restore_text(memory_, retired_[i].edits, retired_[i].edits.all()));
+    }
+    return held;
   }
 
   // All edits but these springboards, and what they need to stay.
@@ -145,6 +164,8 @@ class Remover {
   const EditSet& edits_;
   const EditMask active_;
   const PatchIndex index_;
+  const std::span<const PatchTable> retired_;
+  std::vector<PatchIndex> retired_index_;
   RemovalReport report_;
   std::string obstacle_;
 };
@@ -152,8 +173,9 @@ class Remover {
 }  // namespace
 
 Result<RemovalReport> remove_instrumentation(const proc::Process& process, proc::Memory& memory,
-                                             const Footprint& footprint, const PatchTable& table) {
-  return proc::on_tracer_thread([&] { return Remover(process, memory, footprint, table).run(); });
+                                             const Footprint& footprint, const PatchTable& table,
+                                             std::span<const PatchTable> retired) {
+  return proc::on_tracer_thread([&] { return Remover(process, memory, footprint, table, retired).run(); });
 }
 
 }  // namespace blip::probe

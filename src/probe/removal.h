@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,8 +22,11 @@ struct RemovalReport {
 };
 
 // Restores the text, waits for threads to leave the pads, takes all mappings away. Used by a live trace and
-// for the leftovers of a dead one. kGone when the process ended or called exec: then all is gone.
+// for the leftovers of a dead one. `retired` patches, a table for each,
+// need not be there any more. kGone when the process ended
+// or called exec: then all is gone.
 Result<RemovalReport> remove_instrumentation(const proc::Process& process, proc::Memory& memory,
-                                             const Footprint& footprint, const PatchTable& table);
+                                             const Footprint& footprint, const PatchTable& table,
+                                             std::span<const PatchTable> retired = {});
 
 }  // namespace blip::probe

@@ -4,10 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "probe/instrumentation.h"
 #include "probe/leftovers.h"
-#include "probe/test_worker.h"
-#include "ring/counters.h"
+#include "probe/test_tactics.h"
 
 // All of them: 3 n + 1. The bytes behind a punned jump are chosen so that it leads some GiB away.
 asm(R"(
@@ -63,153 +61,9 @@ tac_run:      xor %eax, %eax                  # one jump for all: 2 + 3 + 3 byte
               lea 1(%rax,%rdi), %rax
               ret
 )");
-extern "C" {
-uint64_t tac_plain(uint64_t);
-uint64_t tac_pun(uint64_t);
-uint64_t tac_prefixed(uint64_t);
-uint64_t tac_board(uint64_t);
-uint64_t tac_next(uint64_t);
-uint64_t tac_page(uint64_t);
-uint64_t tac_neighbour(uint64_t);
-uint64_t tac_run(uint64_t);
-}
 
 namespace blip::probe {
 namespace {
-
-TargetAddr address_of(Worker::Function f) { return TargetAddr(reinterpret_cast<uint64_t>(f)); }
-
-std::vector<uint8_t> bytes_at(TargetAddr a, size_t size) {
-  const auto* p = reinterpret_cast<const uint8_t*>(a.value);
-  return {p, p + size};
-}
-
-Site site_at(TargetAddr start, uint8_t length, x86::Step step, uint8_t rank = 0) {
-  Site s;
-  s.rewrite = {.start = start, .length = length, .step = step, .rank = rank};
-  s.bytes = bytes_at(start, length);
-  return s;
-}
-
-// The jump at `at`, of which `room` bytes are its own and take these values (the opcode not counted).
-TargetAddr punned_target(TargetAddr at, uint8_t prefixes, size_t room, std::vector<uint8_t> behind,
-                         uint32_t own) {
-  uint8_t displacement[4];
-  const size_t own_bytes = room - prefixes - 1;
-  std::memcpy(displacement, &own, sizeof own);
-  std::copy_n(behind.begin(), 4 - own_bytes, displacement + own_bytes);
-  int32_t distance;
-  std::memcpy(&distance, displacement, sizeof distance);
-  return TargetAddr(at.value + prefixes + 5 + static_cast<uint64_t>(int64_t{distance}));
-}
-
-// What is to be armed in the child.
-struct Plan {
-  std::vector<Site> sites;
-  std::vector<PlannedProbe> probes;
-
-  size_t add(Site site) {
-    sites.push_back(std::move(site));
-    return sites.size() - 1;
-  }
-  void probe(size_t site, uint8_t offset = 0) {
-    PlannedProbe p;
-    p.site = site;
-    p.offset = offset;
-    p.step = sites[site].rewrite.step;
-    probes.push_back(p);
-  }
-};
-
-Plan plain() {
-  Plan plan;
-  plan.probe(plan.add(site_at(address_of(tac_plain), 10, x86::Step::kSingle)));
-  return plan;
-}
-
-Plan pun() {
-  Plan plan;
-  Site site = site_at(address_of(tac_pun), 3, x86::Step::kPun);
-  site.rewrite.entry = punned_target(site.rewrite.start, 0, 3, bytes_at(site.rewrite.start + 3, 4), 0x5678);
-  plan.probe(plan.add(site));
-  return plan;
-}
-
-Plan prefixed() {
-  Plan plan;
-  Site site = site_at(address_of(tac_prefixed), 3, x86::Step::kPrefixedPun);
-  site.rewrite.prefixes = 1;
-  site.rewrite.entry = punned_target(site.rewrite.start, 1, 3, bytes_at(site.rewrite.start + 3, 4), 0x42);
-  plan.probe(plan.add(site));
-  return plan;
-}
-
-Plan springboard() {
-  Plan plan;
-  Site site = site_at(address_of(tac_board), 2, x86::Step::kSpringboard);
-  site.rewrite.springboard = site.rewrite.start + 2 + 5 + 1;
-  site.springboard_bytes = bytes_at(site.rewrite.springboard, 5);
-  EXPECT_THAT(site.springboard_bytes, testing::Each(0xcc));
-  plan.probe(plan.add(site));
-  return plan;
-}
-
-Plan next(Worker::Function f) {
-  Plan plan;
-  plan.add(site_at(address_of(f) + 4, 6, x86::Step::kSingle));
-  Site site = site_at(address_of(f), 4, x86::Step::kEvictNext, 1);
-  site.rewrite.entry = punned_target(site.rewrite.start, 0, 4, {0xe9}, 0x123456);
-  plan.probe(plan.add(site));
-  return plan;
-}
-
-Plan neighbour() {
-  Plan plan;
-  const size_t host = plan.add(site_at(address_of(tac_neighbour), 10, x86::Step::kSingle));
-  Site site = site_at(address_of(tac_neighbour) + 10, 2, x86::Step::kEvictNeighbour, 1);
-  site.rewrite.springboard = plan.sites[host].rewrite.start + 5;
-  plan.probe(plan.add(site));
-  return plan;
-}
-
-Plan run() {
-  Plan plan;
-  const size_t site = plan.add(site_at(address_of(tac_run), 8, x86::Step::kWindow));
-  for (uint8_t offset : {0, 2, 2, 5}) plan.probe(site, offset);
-  return plan;
-}
-
-class Traced {
- public:
-  explicit Traced(pid_t pid) : process_(*proc::Process::open(pid)), memory_(*proc::Memory::open(pid)) {
-    modules_ = std::move(load_modules(process_, memory_, *proc::read_maps(pid))->modules);
-  }
-
-  Result<std::unique_ptr<Instrumentation>> arm(const Plan& plan) {
-    ModuleSites sites(modules_.size());
-    sites.front() = plan.sites;
-    std::vector<Probe> probes;
-    for (const PlannedProbe& planned : plan.probes)
-      probes.push_back(
-          {0, planned, {.kind = jit::Program::Kind::kCount, .class_id = class_of(probes.size())}});
-    return Instrumentation::arm(
-        process_, memory_, modules_, std::move(sites), std::move(probes),
-        {.geometry = {.class_count = class_of(plan.probes.size())}, .modules_complete = true});
-  }
-  static uint16_t class_of(size_t probe) { return static_cast<uint16_t>(abi::kFirstClass + probe); }
-  std::vector<uint8_t> text() const { return text_of(memory_, modules_.front()); }
-
-  proc::Process process_;
-  proc::Memory memory_;
-  std::vector<Module> modules_;
-};
-
-std::vector<uint64_t> hits(const Instrumentation& i, size_t probes) {
-  const ring::CounterReader counters(i.geometry(), i.region());
-  std::vector<uint64_t> result;
-  for (size_t p = 0; p < probes; ++p) result.push_back(counters.class_totals(Traced::class_of(p)).hits);
-  return result;
-}
 
 struct Case {
   const char* name;
@@ -272,7 +126,7 @@ TEST_P(Tactic, leftovers_of_a_killed_blip_are_cleaned) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, Tactic,
-    testing::Values(Case{"plain", plain, tac_plain}, Case{"pun", pun, tac_pun},
+    testing::Values(Case{"plain", plain, tac_plain}, Case{"pun", [] { return pun(); }, tac_pun},
                     Case{"prefixed_pun", prefixed, tac_prefixed}, Case{"springboard", springboard, tac_board},
                     Case{"evict_next", [] { return next(tac_next); }, tac_next},
                     Case{"evict_next_in_another_page", [] { return next(tac_page); }, tac_page},

@@ -23,15 +23,16 @@ struct JumpBytes {
   std::span<const uint8_t> span() const { return {bytes.data(), size}; }
 };
 
-// jmp rel32 behind redundant prefixes: segment overrides, which 64-bit mode ignores, and right before the
-// opcode a REX.W, which changes nothing about a near jump. Nothing if `to` is too far.
+inline constexpr uint8_t kJumpPrefix = 0x26;  // es: 64-bit mode ignores it
+
+// jmp rel32 behind redundant prefixes. Nothing if `to` is too far.
 inline std::optional<JumpBytes> near_jump(TargetAddr from, TargetAddr to, uint64_t prefixes = 0) {
   if (prefixes > kMaxJumpPrefixes) return std::nullopt;
   const auto distance = displacement(from + prefixes + kJumpSize, to);
   if (!distance) return std::nullopt;
   JumpBytes jump;
-  for (uint64_t i = 0; i < prefixes; ++i) jump.bytes[i] = i + 1 == prefixes ? 0x48 : 0x26;  // rex.w, es
-  jump.bytes[prefixes] = 0xe9;                                                              // jmp rel32
+  for (uint64_t i = 0; i < prefixes; ++i) jump.bytes[i] = kJumpPrefix;
+  jump.bytes[prefixes] = 0xe9;  // jmp rel32
   std::memcpy(&jump.bytes[prefixes + 1], &*distance, sizeof *distance);
   jump.size = static_cast<uint8_t>(prefixes + kJumpSize);
   return jump;

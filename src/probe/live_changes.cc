@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+// Putting probes into a target that is being traced, and taking single ones out.
+//
+// What is armed goes on meanwhile. New pads come in a memfd of their own; the old ones are never rewritten,
+// because threads may be in them. For the same reason a place that was once probed may be probed again only
+// in the same way: a thread still in the old pad comes back behind the old window, which must not be the
+// middle of a new one.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "probe/instrumentation.h"
+#include "probe/text.h"
+#include "probe/threads.h"
+#include "proc/attachment.h"
+#include "proc/remote_call.h"
+#include "proc/tracer_thread.h"
+
+namespace blip::probe {
+
+namespace {
+
+constexpr int kTries = 6;
+constexpr std::chrono::milliseconds kPause{2};
+
+bool same_place(const x86::Rewrite& a, const x86::Rewrite& b) {
+  return a.start == b.start && a.length == b.length && a.end() == b.end();
+}
+
+// All bytes that a site may have to do with: its own, and those its jump runs on over.
+AddrRange bytes_of(const x86::Rewrite& r) { return {r.start, std::max(r.end(), r.start + abi::kMaxEdit)}; }
+
+}  // namespace
+
+Status Instrumentation::add(ModuleSites sites, std::vector<Probe> probes) {
+  const size_t first = probes_.size();
+  if (first + probes.size() > geometry_.probe_count)
+    return Error(
+        ErrorKind::kUnsupported,
+        fmt::format("no more than {} probes were provided for in this trace", geometry_.probe_count));
+  if (region_.pad_files.size() == abi::kMaxPadFiles)
+    return Error(ErrorKind::kUnsupported, "probes were added to this trace too many times");
+  for (Probe& probe : probes) {
+    probe.program.switch_index = static_cast<uint32_t>(probes_.size());
+    probes_.push_back(std::move(probe));
+  }
+  auto status = proc::on_tracer_thread([&] { return add_batch(std::move(sites), first); });
+  if (status) return {};
+  for (size_t i = first; i < probes_.size(); ++i) report_.refused.emplace_back(i, status.error().message());
+  for (Patch& patch : table_.patches) patch.fresh = false;  // not to be tried again, but to be restored
+  return status;
+}
+
+Status Instrumentation::add_batch(ModuleSites sites, size_t first) {
+  batches_.emplace_back(modules_, std::move(sites), probes_, first, std::vector<x86::CloneSite>(),
+                        environment());
+  Batch& batch = batches_.back();
+  if (batch.max_edits() > site_table_.room())
+    return Error(ErrorKind::kUnsupported, "no room for more probes was provided for in this trace");
+  refuse_overlaps(batch);
+  TRY_OK(in_one_thread([&](proc::Attachment&, proc::RemoteCaller& caller) -> Status {
+    TRY(PadFile file, TargetRegion::map_pads(caller, process_, batch.neighbourhoods(), batch.trampolines()));
+    region_.pad_files.push_back(std::move(file));
+    return {};
+  }));
+  auto* header = reinterpret_cast<abi::DataHeader*>(region());
+  header->pad_files[region_.pad_files.size() - 1] = region_.pad_files.back().inode;
+  header->pad_file_count = static_cast<uint32_t>(region_.pad_files.size());
+  TRY(MadePatches made,
+      batch.build(region_.pad_files.back(), modules_, probes_, environment(), facts_.shadow_stack));
+  take(batch, std::move(made));
+  return patch_patiently();
+}
+
+void Instrumentation::refuse_overlaps(Batch& batch) const {
+  const auto conflicts = [&](const x86::Rewrite& r) {
+    const TargetAddr board = r.springboard;
+    if (table_.touches(bytes_of(r))) return true;
+    if (board != TargetAddr() && table_.touches({board, board + abi::kMaxEdit})) return true;
+    return std::any_of(once_here_.begin(), once_here_.end(), [&](const x86::Rewrite& old) {
+      return !same_place(old, r) && bytes_of(old).overlaps(bytes_of(r));
+    });
+  };
+  for (size_t i = 0; i < batch.jobs().size(); ++i)
+    if (conflicts(batch.jobs()[i].site->rewrite))
+      batch.refuse(i, "a probe in this trace has, or had, to do with the same bytes");
+}
+
+bool Instrumentation::is_last(const Patch& patch) const {
+  return std::all_of(patch.job->probes.begin(), patch.job->probes.end(),
+                     [&](uint32_t probe) { return removed_.contains(probe); });
+}
+
+Status Instrumentation::remove(size_t index) {
+  switch_probe(index, false);
+  removed_.insert(index);
+  const auto patch = std::find_if(table_.patches.begin(), table_.patches.end(), [&](const Patch& p) {
+    return p.active && p.job &&
+           std::find(p.job->probes.begin(), p.job->probes.end(), index) != p.job->probes.end();
+  });
+  if (patch == table_.patches.end() || !is_last(*patch)) return {};
+  const auto number = static_cast<uint32_t>(patch - table_.patches.begin());
+  EditMask mask(table_.edits.size());
+  std::vector<size_t> mine;
+  for (size_t i = 0; i < mask.size(); ++i) {
+    mask[i] = table_.edits.edits()[i].patch == number;
+    if (mask[i]) mine.push_back(i);
+  }
+  const EditMask users = table_.edits.with_dependents(mine);
+  for (size_t i = 0; i < mask.size(); ++i) {
+    const uint32_t user = table_.edits.edits()[i].patch;
+    if (users[i] && user != number && table_.patches[user].active) return {};
+  }
+  // The clone pad that its own pad goes on in is reached only through this site.
+  for (const x86::CloneSite& site : clone_sites_)
+    if (covers(patch->job->site->rewrite, site)) return {};
+  return proc::on_tracer_thread([&]() -> Status {
+    for (int i = 0; i < kTries; ++i) {
+      TRY(const bool done, restore_one(*patch, mask));
+      if (done) {
+        retire(*patch, mine);
+        return {};
+      }
+      std::this_thread::sleep_for(kPause);
+    }
+    return {};  // it stays, switched off
+  });
+}
+
+// A child of a fork may still have its jump.
+void Instrumentation::retire(Patch& patch, const std::vector<size_t>& edits) {
+  once_here_.push_back(patch.job->site->rewrite);
+  PatchTable one;
+  one.patches.push_back(patch);
+  std::vector<Edit> copies;
+  for (size_t i : edits) {
+    copies.push_back(table_.edits.edits()[i]);
+    copies.back().patch = 0;
+  }
+  one.edits = EditSet(std::move(copies));
+  retired_.push_back(std::move(one));
+  patch.active = false;
+}
+
+// False: not now, or not ours any more.
+Result<bool> Instrumentation::restore_one(const Patch& patch, const EditMask& mask) {
+  const PatchIndex index(table_);
+  TRY(proc::Attachment attachment, proc::Attachment::stop_all(process_));
+  memory_.set_fallback_tid(attachment.threads().front().tid);
+  const auto restore = [&]() -> Result<bool> {
+    if (memory_.mm_gone())
+      return Error(ErrorKind::kGone, fmt::format("process {} called exec", process_.pid()));
+    TRY(const std::vector<proc::Map> maps, proc::read_maps(process_.pid()));
+    TRY(const std::vector<TargetAddr> held, leave_springboards(attachment, memory_, maps, index));
+    if (std::find(held.begin(), held.end(), patch.springboard) != held.end()) return false;
+    TRY(const TextReport text, restore_text(memory_, table_.edits, mask));
+    return text.foreign.empty();
+  };
+  auto restored = restore();
+  memory_.set_fallback_tid(0);
+  attachment.release();
+  note_pause(attachment.longest_stop());
+  return restored;
+}
+
+}  // namespace blip::probe

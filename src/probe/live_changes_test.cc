@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+// Probes that come and go while others count in a working child.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "probe/leftovers.h"
+#include "probe/test_tactics.h"
+
+namespace blip::probe {
+namespace {
+
+using testing::ElementsAre;
+
+class LiveChanges : public testing::Test {
+ protected:
+  LiveChanges() : worker_({tac_plain, tac_pun, tac_run, tac_neighbour}, 3), traced_(worker_.pid()) {
+    maps_ = maps_of(worker_.pid());
+    text_ = traced_.text();
+  }
+
+  // Hits of each probe in 500 rounds.
+  std::vector<uint64_t> exact_hits(const Instrumentation& armed, size_t probes) {
+    worker_.pause();
+    const auto before = hits(armed, probes);
+    worker_.run_exactly(500);
+    auto after = hits(armed, probes);
+    for (size_t i = 0; i < probes; ++i) after[i] -= before[i];
+    worker_.run_freely();
+    return after;
+  }
+
+  void expect_clean() {
+    EXPECT_EQ(traced_.text(), text_);
+    EXPECT_EQ(maps_of(worker_.pid()), maps_);
+    EXPECT_EQ(worker_.errors(), 0u);
+    EXPECT_EQ(worker_.finish(), 0);
+  }
+
+  Worker worker_;
+  Traced traced_;
+  std::string maps_;
+  std::vector<uint8_t> text_;
+};
+
+TEST_F(LiveChanges, probes_are_added_switched_and_taken_out) {
+  auto armed = traced_.arm(plain(), 20);
+  ASSERT_TRUE(armed) << armed.error().message();
+  Instrumentation& i = **armed;
+  EXPECT_THAT(exact_hits(i, 1), ElementsAre(500));
+
+  ASSERT_TRUE(i.add(traced_.sites(run()), traced_.probes(run(), 1)));
+  ASSERT_TRUE(i.add(traced_.sites(pun()), traced_.probes(pun(), 5)));
+  for (const auto& [probe, reason] : i.report().refused) ADD_FAILURE() << probe << ": " << reason;
+  EXPECT_THAT(exact_hits(i, 6), ElementsAre(500, 500, 500, 500, 500, 500));
+
+  i.switch_probe(2, false);
+  EXPECT_THAT(exact_hits(i, 6), ElementsAre(500, 500, 0, 500, 500, 500)) << "two are at its address";
+  i.switch_probe(2, true);
+  EXPECT_THAT(exact_hits(i, 6), ElementsAre(500, 500, 500, 500, 500, 500));
+
+  for (size_t probe : {0, 5}) ASSERT_TRUE(i.remove(probe));
+  const auto plain_bytes = bytes_at(address_of(tac_plain), 10);  // of this process, never changed
+  std::vector<uint8_t> now(plain_bytes.size());
+  ASSERT_TRUE(traced_.memory_.read(address_of(tac_plain), now));
+  EXPECT_EQ(now, plain_bytes) << "the last probe of a site takes its jump away";
+  EXPECT_THAT(exact_hits(i, 6), ElementsAre(0, 500, 500, 500, 500, 0));
+
+  ASSERT_TRUE(i.remove(1));
+  EXPECT_NE(traced_.text(), text_) << "others share its site";
+  EXPECT_THAT(exact_hits(i, 6), ElementsAre(0, 0, 500, 500, 500, 0));
+
+  ASSERT_TRUE(i.add(traced_.sites(plain()), traced_.probes(plain(), 6)));
+  EXPECT_THAT(exact_hits(i, 7), ElementsAre(0, 0, 500, 500, 500, 0, 500)) << "again, in a new pad";
+  auto removed = i.disarm();
+  ASSERT_TRUE(removed) << removed.error().message();
+  EXPECT_FALSE(removed->kept) << removed->kept_reason;
+  EXPECT_EQ(removed->foreign, 0u);
+  expect_clean();
+}
+
+TEST_F(LiveChanges, a_site_that_another_needs_stays_when_its_probe_goes) {
+  Plan plan = neighbour();
+  plan.probe(0);
+  auto armed = traced_.arm(plan, 4);
+  ASSERT_TRUE(armed) << armed.error().message();
+  EXPECT_THAT(exact_hits(**armed, 2), ElementsAre(500, 500));
+  ASSERT_TRUE((*armed)->remove(1));
+  EXPECT_THAT(exact_hits(**armed, 2), ElementsAre(500, 0));
+  ASSERT_TRUE((*armed)->remove(0));
+  EXPECT_THAT(exact_hits(**armed, 2), ElementsAre(0, 0));
+  ASSERT_TRUE((*armed)->disarm());
+  expect_clean();
+}
+
+TEST_F(LiveChanges, what_shares_bytes_with_an_armed_probe_is_refused) {
+  auto armed = traced_.arm(neighbour(), 4);
+  ASSERT_TRUE(armed) << armed.error().message();
+  Plan second;
+  second.probe(second.add(site_at(address_of(tac_neighbour), 10, x86::Step::kSingle)));
+  ASSERT_TRUE((*armed)->add(traced_.sites(second), traced_.probes(second, 1)));
+  EXPECT_EQ((*armed)->report().refused.size(), 1u);
+  EXPECT_THAT(exact_hits(**armed, 2), ElementsAre(500, 0));
+  ASSERT_TRUE((*armed)->disarm());
+  expect_clean();
+}
+
+TEST_F(LiveChanges, no_more_than_was_provided_for) {
+  auto armed = traced_.arm(plain(), 1);
+  ASSERT_TRUE(armed) << armed.error().message();
+  EXPECT_FALSE((*armed)->add(traced_.sites(run()), traced_.probes(run(), 1)));
+  EXPECT_THAT(exact_hits(**armed, 1), ElementsAre(500));
+  ASSERT_TRUE((*armed)->disarm());
+  expect_clean();
+}
+
+TEST_F(LiveChanges, probes_come_and_go_all_the_time) {
+  auto armed = traced_.arm(run(), 40);
+  ASSERT_TRUE(armed) << armed.error().message();
+  for (size_t round = 0; round < 8; ++round) {
+    const size_t first = 4 + 2 * round;
+    Plan both = pun(static_cast<uint32_t>(0x1000 * round));  // the old trampolines stay
+    both.probe(both.add(plain().sites.front()));
+    ASSERT_TRUE((*armed)->add(traced_.sites(both), traced_.probes(both, first)));
+    worker_.wait_rounds(20);
+    for (size_t probe : {first, first + 1}) ASSERT_TRUE((*armed)->remove(probe));
+  }
+  EXPECT_TRUE((*armed)->report().refused.empty());
+  EXPECT_THAT(exact_hits(**armed, 4), ElementsAre(500, 500, 500, 500));
+  ASSERT_TRUE((*armed)->disarm());
+  expect_clean();
+}
+
+TEST_F(LiveChanges, leftovers_of_changes_are_cleaned_after_a_kill) {
+  const pid_t blip = ::fork();
+  if (blip == 0) {
+    Traced other(worker_.pid());
+    auto armed = other.arm(run(), 20);
+    (void)(*armed)->add(other.sites(pun()), other.probes(pun(), 4));
+    (void)(*armed)->add(other.sites(plain()), other.probes(plain(), 5));
+    (void)(*armed)->remove(5);
+    (void)(*armed)->add(other.sites(plain()), other.probes(plain(), 6));
+    ::kill(::getpid(), SIGKILL);
+  }
+  ::waitpid(blip, nullptr, 0);
+  ASSERT_NE(traced_.text(), text_);
+  auto cleaned = clean_leftovers(traced_.process_, traced_.memory_);
+  ASSERT_TRUE(cleaned) << cleaned.error().message();
+  expect_clean();
+}
+
+}  // namespace
+}  // namespace blip::probe
