@@ -86,7 +86,7 @@ Status TracedProcess::make_plan(const PlanScope& scope) {
     return {};
   }
   TRY(const probe::PlanOptions plan_options, plan_options_of(process_.pid(), modules_));
-  x86::TrampolineSpace space = room_for_trampolines(maps);
+  x86::TrampolineSpace space = room_for_trampolines(maps, targets_.size());
   for (size_t m = 0; m < modules_.size(); ++m) {
     std::vector<size_t> mine;
     std::vector<probe::Point> points;

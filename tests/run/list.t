@@ -30,7 +30,7 @@ as: both
 target: odd 10
 sh: blip list -q -p $PID > of_process && blip list -q $TARGETS/odd > of_file
 check: re.sub("0x[0-9a-f]+", "", read_file("of_process")) == re.sub("0x[0-9a-f]+", "", read_file("of_file"))
-check: read_file("of_file").count("\n") > 20
+check: read_file("of_file").count(" refused ") > 3
 
 case: the verdicts are what arming comes to
 as: both
@@ -39,7 +39,7 @@ sh: blip list -q -p $PID --json '*' > listed
 run: blip count -v -p $PID --function *
 check: {"%s: %s" % (f["name"], f["refused"]) for f in json_file("listed") if "refused" in f} ==
        set(re.findall(r"^blip: refused (.*)$", err, re.M))
-check: armed.probes == read_file("listed").count('"patch":"jump"') > 20
+check: armed.probes == read_file("listed").count('"patch":"jump"') and armed.refused > 3
 
 case: the verdicts are what arming comes to, in libraries too
 as: user
