@@ -15,7 +15,7 @@ THREADS = 1000
 LISTED = ("node", "gdb")
 LIST_TIMEOUT = 30
 EVERYTHING = [  # id, name, command, option, SPEC, T ms and P ms: must, reach for
-    ("gdb_functions", "plan + arm every function of gdb", ["gdb", "-q", "-nx"], "--function", "gdb:*", (3000, 1000), (100, 30)),
+    ("gdb_functions", "plan + arm every function of gdb and its libraries", ["gdb", "-q", "-nx"], "--function", "*:*", (3000, 1000), (100, 30)),
     ("libc_instructions", "plan + arm every instruction of libc", ["cat"], "--every-instruction", "libc.so.6:*",
      (10000, 3000), (500, 100)),
 ]

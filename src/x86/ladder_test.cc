@@ -162,6 +162,16 @@ TEST_F(LadderTest, tails_of_other_rewrites_are_room_too) {
   EXPECT_EQ(p.verdicts[0].step, Step::kSpringboard);
 }
 
+TEST_F(LadderTest, a_springboard_is_all_in_padding_or_all_in_one_rewrite) {
+  space_ = TrampolineSpace();
+  // lea; ret with 8 bytes of padding, then another block that has no room: xor eax,eax; ret
+  code("8d 04 bd 00 00 00 00 c3 0f 1f 84 00 00 00 00 00 31 c0 c3 00", {16});
+  const LadderPlan p = plan({0, 7, 16, 18});
+  ASSERT_EQ(p.rewrites.size(), 2u);
+  EXPECT_EQ(p.rewrites[0].padding, 0) << "it has room of its own";
+  EXPECT_GE(p.rewrites[1].springboard, p.rewrites[0].end());
+}
+
 TEST_F(LadderTest, a_jump_never_crosses_a_page) {
   space_ = TrampolineSpace();
   code("b8 07 00 00 00 c3", {}, 0xffd);

@@ -8,6 +8,14 @@ namespace {
 // Longer runs save jumps, but a signal frame or a thread inside one delays arming.
 constexpr uint64_t kMaxRun = 40;
 
+// Makes one of two; with room of its own it needs less padding.
+void absorb(Run& run, const Run& next) {
+  run.start = std::min(run.start, next.start);
+  run.end = next.end;
+  const uint64_t missing = run.size() < kJumpLength ? kJumpLength - run.size() : 0;
+  run.padding = static_cast<uint8_t>(std::min<uint64_t>(next.padding, missing));
+}
+
 }  // namespace
 
 Run RunFinder::forward(TargetAddr start, uint64_t wanted) const {
@@ -46,13 +54,10 @@ std::vector<Run> RunFinder::covering(std::span<const TargetAddr> points) const {
     if (!runs.empty() && point < runs.back().end) continue;
     const Run run = around(point);
     if (!runs.empty() && (run.start < runs.back().end || is_continued(runs.back(), run))) {
-      runs.back().start = std::min(runs.back().start, run.start);
-      runs.back().end = run.end;
-      runs.back().padding = run.padding;
+      absorb(runs.back(), run);
       // What was enough for two may have swallowed the one before.
       while (runs.size() > 1 && runs.back().start < runs[runs.size() - 2].end) {
-        runs[runs.size() - 2].end = runs.back().end;
-        runs[runs.size() - 2].padding = runs.back().padding;
+        absorb(runs[runs.size() - 2], runs.back());
         runs.pop_back();
       }
       continue;

@@ -59,10 +59,11 @@ std::optional<Proposal> Tactics::find(const Run& run, const TrampolineSpace& spa
 
 // ---- short jumps
 
+// All in padding, or all in the bytes of one rewrite: its edit belongs to one of them.
 bool Tactics::is_room_for_jump(TargetAddr at, const Run& run) const {
   if (!on_one_page(at) || (at < run.end + run.padding && run.start < at + kJumpLength)) return false;
   for (uint64_t i = 0; i < kJumpLength; ++i)
-    if (!state_.is_room(at + i)) return false;
+    if (!state_.is_room(at + i) || state_.is_taken(at + i) != state_.is_taken(at)) return false;
   return true;
 }
 
