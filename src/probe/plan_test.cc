@@ -22,6 +22,15 @@ plan_window:  push %rbp
               ret
     .size plan_window, .-plan_window
 
+    .type plan_marked_loop, @function
+    .p2align 4
+plan_marked_loop:
+              endbr64
+1:            dec %edi
+              jne 1b
+              ret
+    .size plan_marked_loop, .-plan_marked_loop
+
     .type plan_loop_inside, @function
     .p2align 4
 plan_loop_inside:
@@ -160,6 +169,21 @@ INSTANTIATE_TEST_SUITE_P(Cases, PlanSpares,
                          testing::Values("plan_loop_inside", "plan_entered_from_elsewhere",
                                          "plan_pointed_into", "plan_table_into"),
                          [](const auto& p) { return std::string(p.param); });
+
+// It marks a target of indirect jumps and stays; the next instruction runs more often than it.
+TEST(Plan, an_endbr64_before_a_loop_is_refused_but_not_the_entry) {
+  auto symbols = self().symbols();
+  x86::TrampolineSpace space = assumed_space(self());
+  for (const elf::Function& f : (*symbols)->functions()) {
+    if (f.name != "plan_marked_loop") continue;
+    const std::vector<Point> points{{.addr = f.addr, .is_entry = false, .function = f},
+                                    {.addr = f.addr, .is_entry = true, .function = f}};
+    const ModulePlan plan = plan_points(self(), points, {}, space);
+    EXPECT_THAT(plan.probes[0].refusal, testing::HasSubstr("marks a target of indirect jumps"));
+    EXPECT_EQ(plan.probes[1].refusal, "");
+    EXPECT_TRUE(plan.probes[1].skip_red_zone) << "the loop comes back";
+  }
+}
 
 TEST(Plan, nearly_all_entries_of_libc_can_be_patched) {
   auto file = elf::ElfFile::open("/lib/x86_64-linux-gnu/libc.so.6");

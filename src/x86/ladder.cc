@@ -31,8 +31,9 @@ std::string Ladder::refusal_of(TargetAddr point) const {
 }
 
 std::string Ladder::no_room(const Run& run) const {
-  return fmt::format("its {} byte{} leave no room for a jump, and none of their size leads to free memory",
-                     run.owned(), run.owned() == 1 ? "" : "s");
+  const bool one = run.owned() == 1;
+  return fmt::format("its {} byte{} no room for a jump, and none of {} size leads to free memory",
+                     run.owned(), one ? " leaves" : "s leave", one ? "its" : "their");
 }
 
 Verdict Ladder::alone(TargetAddr point) const {

@@ -202,6 +202,38 @@ TEST_F(LadderTest, what_may_have_no_result_stays_if_that_matters) {
   EXPECT_EQ(step(3), Step::kSingle);
 }
 
+TEST_F(LadderTest, calls_stay_under_shadow_stacks) {
+  options_.shadow_stack = true;
+  code("e8 fb ff ff ff c3");
+  EXPECT_EQ(alone(0).refusal, "call in a process with shadow stacks");
+}
+
+TEST_F(LadderTest, what_somebody_else_has_decided_about) {
+  code("b8 07 00 00 00 b9 07 00 00 00 c3");
+  Ladder ladder(*map_, options_, space_);
+  ladder.reserve({.start = start_, .length = 5, .step = Step::kSingle});
+  const LadderPlan p = ladder.plan(std::vector{start_, start_ + 5});
+  EXPECT_EQ(p.verdicts[0].refusal, "it is inside the bytes another probe replaces");
+  EXPECT_EQ(p.verdicts[1].refusal, "");
+}
+
+TEST_F(LadderTest, no_room_at_all) {
+  space_ = TrampolineSpace();
+  code("c3 31 c0 c3", {1});
+  EXPECT_EQ(alone(0).refusal,
+            "its 1 byte leaves no room for a jump, and none of its size leads to free memory");
+}
+
+TEST_F(LadderTest, endbr64_stays) {
+  code("f3 0f 1e fa c3");
+  EXPECT_EQ(alone(0).refusal, "it marks a target of indirect jumps");
+}
+
+TEST_F(LadderTest, what_others_overlap_stays) {
+  code("74 01 f0 48 0f b1 0f c3");
+  EXPECT_EQ(alone(2).refusal, "another instruction begins inside it, or blip watches it itself");
+}
+
 TEST_F(LadderTest, refusals) {
   code("f4 0f 0b c3 31 c0 c3", {1, 3});
   EXPECT_EQ(alone(0).refusal, "privileged instruction (hlt)");

@@ -200,7 +200,6 @@ needs: go
 target: go_calls 400
 state: maps text left loose
 run: blip count -p $PID --function main.work --function runtime.* -v
-expect-stderr: no room for a jump
 expect-stderr: it may run on the last bytes of a goroutine's stack, where a pad has no room
 check: table()["main.work"] == 400
 
