@@ -149,7 +149,7 @@ class PointPlanner {
     x86::LadderPlan plan = ladder.plan(wanted, near_only);
     for (size_t k = 0; k < mine.size(); ++k) {
       const x86::Verdict& verdict = plan.verdicts[k];
-      if (near_only && !verdict.refusal.empty()) {
+      if (near_only && verdict.lacks_room) {
         still_left.push_back(mine[k]);
         continue;
       }
@@ -258,11 +258,11 @@ class PointPlanner {
       x86::Liveness here;
       if (leads_[i]) {
         here.flags = 0;  // the check has just used them
-      } else if (is_called || live.empty()) {
-        here = x86::live_at(bytes, start, at,
-                            is_called ? x86::LivenessRule::kEntry : x86::LivenessRule::kInside);
-      } else if (known != insns.end() && known->addr == at) {
+      } else if (known != insns.end() && known->addr == at && !is_called) {
         here = live[static_cast<size_t>(known - insns.begin())];
+      } else {  // flags alone are found out much faster, and matter most
+        const auto rule = is_called ? x86::LivenessRule::kEntry : x86::LivenessRule::kInside;
+        here.flags = x86::flags_live(bytes, start, at, rule) ? x86::kStatusFlags : 0;
       }
       probe.flags_live = here.flags != 0;
       probe.live_registers = here.registers;

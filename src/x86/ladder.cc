@@ -85,6 +85,7 @@ LadderPlan Ladder::plan(std::span<const TargetAddr> points, bool near_only) {
                                  [](TargetAddr a, const Rewrite& r) { return a < r.start; });
     if (next == plan.rewrites.begin() || points[i] >= (next - 1)->start + (next - 1)->length) {
       verdict.refusal = no_room(runs_.around(points[i]));
+      verdict.lacks_room = true;
       continue;
     }
     --next;

@@ -17,9 +17,10 @@ namespace blip::x86 {
 
 // What became of an instruction that is to be probed.
 struct Verdict {
-  std::string refusal;  // not empty: it cannot be, and why
-  size_t rewrite = 0;   // index into LadderPlan::rewrites
-  uint8_t offset = 0;   // in that rewrite
+  std::string refusal;      // not empty: it cannot be, and why
+  bool lacks_room = false;  // that is why: only tactics may help
+  size_t rewrite = 0;       // index into LadderPlan::rewrites
+  uint8_t offset = 0;       // in that rewrite
   Step step = Step::kWindow;
 };
 
