@@ -45,6 +45,7 @@ if(MUSL_GCC)
   e2e_target(loop_musl SOURCES loop_calls.c COMPILER ${MUSL_GCC})
   e2e_target(loop_musl_static SOURCES loop_calls.c COMPILER ${MUSL_GCC} FLAGS -static)
   e2e_target(threads_musl SOURCES threads.c COMPILER ${MUSL_GCC})
+  e2e_target(cancels_musl_static SOURCES cancels.c COMPILER ${MUSL_GCC} FLAGS -static)
   e2e_target(threads_musl_static SOURCES threads.c COMPILER ${MUSL_GCC} FLAGS -static)
 endif()
 

@@ -101,7 +101,9 @@ Status PadBuilder::emit_run() {
     }
     TRY_OK(emit_copy(head));
   } while (!relocator_.done());
-  if (relocator_.falls_through()) emit_way_back();
+  if (!relocator_.falls_through()) return {};
+  emit_programs();  // of a system call right behind the window
+  emit_way_back();
   return {};
 }
 

@@ -15,7 +15,7 @@ namespace blip::jit {
 
 // A program that runs before one instruction of a window.
 struct PadProbe {
-  uint8_t offset = 0;  // of the instruction
+  uint8_t offset = 0;  // of the instruction; the window's size: of the one behind it, which stays there
   const Program* program = nullptr;
   bool flags_live = true;            // the code may read status flags it did not write
   bool skip_red_zone = true;         // there may be data below rsp

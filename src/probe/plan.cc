@@ -32,6 +32,7 @@ class PointPlanner {
         is_go_(module.file().is_go()),
         rules_(module),
         addresses_(points.size()),
+        carriers_(points.size()),
         leads_(points.size()) {
     plan_.probes.resize(points.size());
   }
@@ -144,6 +145,7 @@ class PointPlanner {
       } else {
         mine.push_back(i);
         wanted.push_back(addresses_[i]);
+        carriers_[i] = map.carrier_of(addresses_[i]);
       }
     }
     x86::LadderPlan plan = ladder.plan(wanted, near_only);
@@ -167,9 +169,10 @@ class PointPlanner {
     for (size_t i = 0; i < points_.size(); ++i) {
       PlannedProbe& probe = plan_.probes[i];
       if (probe.refused()) continue;
-      const auto next = std::upper_bound(rewrites_.begin(), rewrites_.end(), addresses_[i],
+      const TargetAddr carrier = carriers_[i] != TargetAddr() ? carriers_[i] : addresses_[i];
+      const auto next = std::upper_bound(rewrites_.begin(), rewrites_.end(), carrier,
                                          [](TargetAddr a, const x86::Rewrite& r) { return a < r.start; });
-      if (next == rewrites_.begin() || addresses_[i] >= (next - 1)->start + (next - 1)->length) {
+      if (next == rewrites_.begin() || carrier >= (next - 1)->start + (next - 1)->length) {
         probe.refusal = "it is no code of the module";
         continue;
       }
@@ -275,6 +278,7 @@ class PointPlanner {
   bool is_go_;
   FunctionRules rules_;
   std::vector<TargetAddr> addresses_;  // what is probed for each point
+  std::vector<TargetAddr> carriers_;   // what is moved for it (CodeMap::carrier_of)
   std::vector<char> leads_;            // the point is a Go function that checks its stack
   std::vector<x86::Rewrite> rewrites_;
   ModulePlan plan_;

@@ -2,6 +2,7 @@
 #include "x86/code_map.h"
 
 #include <algorithm>
+#include <array>
 
 #include "base/parallel.h"
 #include "x86/branch_scan.h"
@@ -24,6 +25,17 @@ bool memory_may_fault(const Insn& insn) {
 // Divisions; and whatever computes with vectors or x87 where a program has unmasked their exceptions.
 bool may_have_no_result(const Insn& insn) {
   return insn.mnemonic == "div" || insn.mnemonic == "idiv" || insn.uses_vector;
+}
+
+// mov $rt_sigreturn, %eax or %rax; syscall. Signal frames are recognised by it: by blip, which must find what
+// handlers have interrupted while it is probed, and by unwinders where no table tells (musl).
+bool returns_from_signal(std::span<const uint8_t> code) {
+  constexpr std::array<uint8_t, 9> kLong = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
+  constexpr std::array<uint8_t, 7> kShort = {0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05};
+  const auto begins_with = [&](std::span<const uint8_t> bytes) {
+    return code.size() >= bytes.size() && std::equal(bytes.begin(), bytes.end(), code.begin());
+  };
+  return begins_with(kLong) || begins_with(kShort);
 }
 
 // Nothing may follow it in a moved run: a thread can be parked behind it, or what follows is not its
@@ -49,7 +61,8 @@ unsigned CodeMap::cell_of(const Insn& insn) const {
   unsigned bits = insn.length;
   if (ends_run(insn)) bits |= kLast;
   if (insn.ends_flow()) bits |= kEnds;
-  if (immovable(insn)) bits |= kPinned;
+  if (immovable(insn) || insn.flow == Flow::kSyscall) bits |= kPinned;  // carrier_of() says why
+  if (returns_from_signal(bytes_from(insn.addr))) bits |= kPinned;
   if (memory_may_fault(insn)) bits |= kMayFault;
   if (may_have_no_result(insn)) bits |= kMayOverflow;
   if (insn.is_nop || byte(insn.addr) == kInt3) bits |= kNop;
@@ -75,7 +88,7 @@ void CodeMap::decode_function(AddrRange function, TargetAddr next_start, Finding
     if (insn->flow == Flow::kIndirectJump && !insn->rip_relative) jumps_anywhere = true;
     if (insn->lea_width && insn->rip_relative) {
       const bool is_label = insn->rip_target > function.begin && insn->rip_target < limit;
-      if (is_label) user.labels.push_back(insn->rip_target);
+      if (is_label) user.labels.push_back(insn->rip_target), findings.labels.push_back(insn->rip_target);
       if (!contains(insn->rip_target)) user.tables.push_back(insn->rip_target);
     }
     at = insn->end();
@@ -113,12 +126,11 @@ void CodeMap::decode(std::span<const AddrRange> functions, std::span<const Targe
   for (TargetAddr a : starts) enter(a);
   for (Findings& piece : findings) {
     for (TargetAddr a : piece.targets) enter(a, true);
+    for (TargetAddr a : piece.labels) enter(a);
     indirect_jumpers_.insert(indirect_jumpers_.end(), piece.indirect_jumpers.begin(),
                              piece.indirect_jumpers.end());
     std::move(piece.label_users.begin(), piece.label_users.end(), std::back_inserter(label_users_));
   }
-  for (const LabelUser& user : label_users_)
-    for (TargetAddr a : user.labels) enter(a);
 }
 
 void CodeMap::enter(TargetAddr a, bool certain) {
@@ -186,6 +198,12 @@ void CodeMap::finish() {
       open(f);
   }
   for (const LabelUser& user : label_users_) open(user.function);
+}
+
+TargetAddr CodeMap::carrier_of(TargetAddr a) const {
+  if (!is_system_call(a) || is_entry(a)) return a;
+  const TargetAddr before = previous(a);
+  return has(before, kLast | kPinned) ? a : before;
 }
 
 TargetAddr CodeMap::head_of(TargetAddr a) const {

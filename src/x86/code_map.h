@@ -67,6 +67,12 @@ class CodeMap {
   bool may_fault(TargetAddr a) const { return has(a, kMayFault); }
   bool may_overflow(TargetAddr a) const { return has(a, kMayOverflow); }
   bool is_call(TargetAddr a) const { return has(a, kCall); }
+  bool is_system_call(TargetAddr a) const { return length(a) == 2 && byte(a) == 0x0f && byte(a + 1) == 0x05; }
+  // The instruction whose move brings a probe on the one at `a` about: itself. A system call stays where it
+  // is: threads wait in it, and where they wait is seen by others. Cancellation unwinds from there (glibc) or
+  // compares it with labels around the call (musl, newer glibc), and a pad has no unwind table and no label.
+  // Its probe runs at the end of the run before it, if that is the only way to it.
+  TargetAddr carrier_of(TargetAddr a) const;
   // Control never runs on behind it.
   bool ends_flow(TargetAddr a) const { return has(a, kEnds); }
   // Whether the instruction at b = a + length(a) may be moved in one run with the one at a.
@@ -104,6 +110,7 @@ class CodeMap {
   // What decoding finds beside the instructions themselves.
   struct Findings {
     std::vector<TargetAddr> targets;
+    std::vector<TargetAddr> labels;  // another function may jump there (__builtin_setjmp)
     std::vector<LabelUser> label_users;
     std::vector<TargetAddr> indirect_jumpers;  // starts of functions
   };

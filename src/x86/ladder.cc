@@ -24,6 +24,8 @@ std::string Ladder::refusal_of(TargetAddr point) const {
     if (const auto why = immovable(*insn)) return fmt::format("{} ({})", *why, insn->mnemonic);
   }
   if (insn && insn->is_endbr64) return "it marks a target of indirect jumps";
+  if (map_.is_system_call(point) && map_.is_entry(point))
+    return "a system call stays in its place, and this one is entered from elsewhere too";
   if (map_.is_pinned(point)) return "another instruction begins inside it, or blip watches it itself";
   if (options_.shadow_stack && map_.is_call(point)) return "call in a process with shadow stacks";
   if (!runs_.is_movable(point)) return "it may fault, and the program handles such faults itself";
@@ -37,8 +39,9 @@ std::string Ladder::no_room(const Run& run) const {
 }
 
 Verdict Ladder::alone(TargetAddr point) const {
-  if (auto why = refusal_of(point); !why.empty()) return {.refusal = why};
-  const Run run = runs_.around(point);
+  const TargetAddr carrier = map_.carrier_of(point);
+  if (auto why = refusal_of(carrier); !why.empty()) return {.refusal = why};
+  const Run run = runs_.around(carrier);
   const auto offset = static_cast<uint8_t>(point - run.start);
   if (run.fits_jump()) return {.offset = offset, .step = offset ? Step::kUpstream : tactics_.near(run).step};
   const auto proposal = tactics_.find(run, space_);
@@ -62,9 +65,10 @@ LadderPlan Ladder::plan(std::span<const TargetAddr> points, bool near_only) {
   std::vector<TargetAddr> wanted;
   for (size_t i = 0; i < points.size(); ++i) {
     std::string& refusal = plan.verdicts[i].refusal;
-    refusal = tactics_.state().is_taken(points[i]) ? "it is inside the bytes another probe replaces"
-                                                   : refusal_of(points[i]);
-    if (refusal.empty()) wanted.push_back(points[i]);
+    const TargetAddr carrier = map_.carrier_of(points[i]);
+    refusal = tactics_.state().is_taken(carrier) ? "it is inside the bytes another probe replaces"
+                                                 : refusal_of(carrier);
+    if (refusal.empty()) wanted.push_back(carrier);
   }
   std::sort(wanted.begin(), wanted.end());
   wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
@@ -81,10 +85,11 @@ LadderPlan Ladder::plan(std::span<const TargetAddr> points, bool near_only) {
   for (size_t i = 0; i < points.size(); ++i) {
     Verdict& verdict = plan.verdicts[i];
     if (!verdict.refusal.empty()) continue;
-    auto next = std::upper_bound(plan.rewrites.begin(), plan.rewrites.end(), points[i],
+    const TargetAddr carrier = map_.carrier_of(points[i]);
+    auto next = std::upper_bound(plan.rewrites.begin(), plan.rewrites.end(), carrier,
                                  [](TargetAddr a, const Rewrite& r) { return a < r.start; });
-    if (next == plan.rewrites.begin() || points[i] >= (next - 1)->start + (next - 1)->length) {
-      verdict.refusal = no_room(runs_.around(points[i]));
+    if (next == plan.rewrites.begin() || carrier >= (next - 1)->start + (next - 1)->length) {
+      verdict.refusal = no_room(runs_.around(carrier));
       verdict.lacks_room = true;
       continue;
     }

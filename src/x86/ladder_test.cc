@@ -59,6 +59,39 @@ TEST_F(LadderTest, a_window_goes_on_until_there_is_room) {
   EXPECT_EQ(p.rewrites[0].length, 5);
 }
 
+TEST_F(LadderTest, a_system_call_stays_and_its_probe_runs_before_it) {
+  code("b8 27 00 00 00 0f 05 c3 0f 1f 40 00");  // mov $39, %eax; syscall; ret; nop
+  const LadderPlan p = plan({0, 5, 7});
+  for (const Verdict& v : p.verdicts) EXPECT_EQ(v.refusal, "");
+  ASSERT_EQ(p.rewrites.size(), 2u);
+  EXPECT_EQ(p.rewrites[0].length, 5);
+  EXPECT_EQ(p.verdicts[1].rewrite, 0u);
+  EXPECT_EQ(p.verdicts[1].offset, 5);
+  EXPECT_EQ(p.rewrites[1].start, start_ + 7);
+}
+
+TEST_F(LadderTest, a_system_call_that_is_jumped_to_is_refused) {
+  code("b8 27 00 00 00 0f 05 c3", {5});
+  EXPECT_EQ(alone(5).refusal, "a system call stays in its place, and this one is entered from elsewhere too");
+  EXPECT_EQ(step(0), Step::kSingle);
+}
+
+TEST_F(LadderTest, the_way_back_from_a_signal_handler_is_left_alone) {
+  code("48 c7 c0 0f 00 00 00 0f 05");  // mov $15, %rax; syscall
+  EXPECT_NE(alone(0).refusal, "");
+  EXPECT_NE(alone(7).refusal, "");
+  code("b8 0f 00 00 00 0f 05");
+  EXPECT_NE(alone(0).refusal, "");
+}
+
+// __builtin_setjmp: another function jumps to the label.
+TEST_F(LadderTest, a_label_whose_address_is_taken_begins_a_run) {
+  code("48 8d 05 03 00 00 00 5b 5d 90 48 ff c0 48 ff c3 c3");  // lea 1f(%rip), %rax; ...; 1: inc %rax
+  EXPECT_TRUE(map_->is_entry(start_ + 10));
+  for (const Rewrite& r : plan({0, 7, 8, 9, 10, 13, 16}).rewrites)
+    EXPECT_FALSE(r.start < start_ + 10 && r.end() > start_ + 10);
+}
+
 TEST_F(LadderTest, the_last_ones_are_reached_from_upstream) {
   code("b8 07 00 00 00 5b 5d c3");
   EXPECT_EQ(step(7), Step::kUpstream);

@@ -53,3 +53,16 @@ case: the whole program
 run: blip record -p $PID --every-instruction * -o t
 reads:
 check: len([e for e in events() if straight <= e.ip < straight + 15]) == 100
+
+case: threads are cancelled where they wait, in a libc of which every instruction is probed
+target: cancels 20
+state: text fds
+run: blip count -p $PID --every-instruction libc.so.6:* --max-probes 1000000
+check: summary.events > 20
+
+case: threads are cancelled where they wait, musl
+needs: musl-gcc
+target: cancels_musl_static 20
+state: text fds
+run: blip count -p $PID --every-instruction *
+check: table()["wait_forever+0x0"] == 20
