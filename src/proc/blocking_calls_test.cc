@@ -36,24 +36,24 @@
 namespace blip::proc::test {
 namespace {
 
-constexpr long kTimeoutMs = 600;
+constexpr long kTimeoutMs = 2000;  // longer than a busy machine takes to disturb all of them
 
 // A system call that waits, and what it returns when nothing but its own timeout ends it.
 struct BlockingCall {
   const char* name;
   long (*run)();
-  bool ends;        // within a second or so; otherwise it waits for good
+  bool ends;        // within a few seconds; otherwise it waits for good
   long result = 0;  // if it ends
   int error = 0;    // errno if result is -1
 };
 
-timespec relative() { return {0, kTimeoutMs * 1'000'000}; }
-timeval relative_micro() { return {0, kTimeoutMs * 1000}; }
+timespec relative() { return {kTimeoutMs / 1000, kTimeoutMs % 1000 * 1'000'000}; }
+timeval relative_micro() { return {kTimeoutMs / 1000, kTimeoutMs % 1000 * 1000}; }
 
 timespec absolute() {
   timespec time{};
   ::clock_gettime(CLOCK_MONOTONIC, &time);
-  time.tv_sec += 1;
+  time.tv_sec += kTimeoutMs / 1000;
   return time;
 }
 
@@ -417,7 +417,7 @@ void start_all(std::list<Waiting>& children) {
 void expect_undisturbed(Waiting& waiting) {
   const BlockingCall& call = *waiting.call;
   SCOPED_TRACE(call.name);
-  const auto result = waiting.child.hear(call.ends ? 3000 : 0);
+  const auto result = waiting.child.hear(call.ends ? 20000 : 0);
   EXPECT_EQ(result.has_value(), call.ends);
   if (call.ends) {
     EXPECT_EQ(result.value_or(0), call.result == -1 ? -1000 - call.error : call.result);
