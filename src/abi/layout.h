@@ -16,7 +16,7 @@
 namespace blip::abi {
 
 inline constexpr uint64_t kMagic = 0x3130617461646c62;  // "bldata01", little endian
-inline constexpr uint32_t kVersion = 4;
+inline constexpr uint32_t kVersion = 5;
 inline constexpr uint64_t kPageSize = 4096;
 inline constexpr uint64_t kCacheLine = 64;
 inline constexpr char kDataMemfdName[] = "blip-data";
@@ -192,6 +192,7 @@ struct DataHeader {
   uint32_t unused;
   uint64_t stub_addr;  // bytes of text lent for remote system calls; 0: none
   uint64_t stub_size;
+  uint64_t trap_size;  // bytes below the gate page that begin with a TrapTable; 0: no traps
   uint64_t pad_files[kMaxPadFiles];  // inode numbers: whatever maps them is blip's
 };
 static_assert(sizeof(DataHeader) <= kPageSize);

@@ -38,5 +38,10 @@ struct TrapTable {
   SignalAction actions[kActionSlots];
 };
 static_assert(offsetof(TrapTable, actions) == 64);
+inline constexpr uint32_t kFirstAction = kDefaultAction + 1;  // the slot of what blip found
+
+// Behind the table: room for one action that somebody asks the kernel for, then the entries.
+inline constexpr uint64_t kTrapScratch = sizeof(TrapTable);
+inline constexpr uint64_t kTrapEntries = kTrapScratch + sizeof(SignalAction);
 
 }  // namespace blip::abi

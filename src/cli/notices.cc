@@ -27,6 +27,7 @@ std::string armed_line(const session::Armed& armed) {
   std::string line = fmt::format("armed {} probes in {:.1f} ms (target paused {:.2f} ms)", armed.probes,
                                  armed.total_ms, armed.paused_ms);
   if (!armed.refused.empty()) line += fmt::format(", {} refused (-v lists them)", armed.refused.size());
+  if (armed.traps != 0) line += fmt::format(", {} by traps (slow)", armed.traps);
   return line;
 }
 

@@ -26,6 +26,10 @@ TEST(Notices, armed) {
   armed.refused = {{"libz.so.1:inflate", "too short"}, {"g", "x"}};
   EXPECT_EQ(armed_line(armed),
             "armed 1 probes in 12.3 ms (target paused 0.57 ms), 2 refused (-v lists them)");
+  armed.traps = 1;
+  EXPECT_EQ(
+      armed_line(armed),
+      "armed 1 probes in 12.3 ms (target paused 0.57 ms), 2 refused (-v lists them), 1 by traps (slow)");
   EXPECT_EQ(refusal_line(armed.refused[0]), "refused libz.so.1:inflate: too short");
 }
 

@@ -34,7 +34,9 @@ struct Environment {
   // By any program of the trace, also one that may come later: no pad leaves something else there, dead or
   // not.
   Recorded recorded;
+  uint64_t trap_size = 0;  // of the memory right below the gate page for traps; 0: there are none
 
+  TargetAddr trap_table() const { return gate() - trap_size; }
   TargetAddr gate() const { return control - abi::kGatePageSize; }
 };
 

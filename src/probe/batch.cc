@@ -55,6 +55,12 @@ size_t Batch::max_edits() const {
          }));
 }
 
+size_t Batch::traps() const {
+  return static_cast<size_t>(std::count_if(jobs_.begin(), jobs_.end(), [](const PadJob& job) {
+    return job.site->rewrite.step == x86::Step::kTrap;
+  }));
+}
+
 // Written here as well: whoever is left without one must not become a patch.
 void Batch::refuse_without_trampoline(const PadFile& file, std::vector<BuiltPad>& pads,
                                       std::vector<std::pair<size_t, std::string>>& refused) const {
@@ -79,11 +85,13 @@ Result<MadePatches> Batch::build(const PadFile& file, std::span<const Module> mo
                                  bool shadow_stack) const {
   std::vector<BuiltPad> pads;
   std::vector<std::pair<size_t, std::string>> refused = refused_;
+  TargetAddr trap_stub, runtime;
   for (size_t i = 0; i < neighbourhoods_.size(); ++i) {
     const AreaMapping& area = file.areas[i];
     TRY(BuiltArea built,
         build_area(area.range.begin, file.bytes.bytes().subspan(area.offset, area.range.size()),
                    neighbourhoods_[i], jobs_, probes, clone_sites_, env, shadow_stack));
+    if (built.trap_stub != TargetAddr()) trap_stub = built.trap_stub, runtime = built.runtime;
     std::move(built.pads.begin(), built.pads.end(), std::back_inserter(pads));
     std::move(built.refused.begin(), built.refused.end(), std::back_inserter(refused));
   }
@@ -93,6 +101,8 @@ Result<MadePatches> Batch::build(const PadFile& file, std::span<const Module> mo
   refuse_without_trampoline(file, pads, refused);
   MadePatches made =
       make_patches({.jobs = jobs_, .clone_sites = clone_sites_, .pads = pads, .text = FileText(modules)});
+  made.trap_stub = trap_stub;
+  made.runtime = runtime;
   made.refused.insert(made.refused.end(), std::make_move_iterator(refused.begin()),
                       std::make_move_iterator(refused.end()));
   return made;

@@ -33,6 +33,8 @@ class Batch {
   std::span<const PadJob> jobs() const { return jobs_; }
   // At most so many entries of the site table are needed.
   size_t max_edits() const;
+  // How many sites are traps.
+  size_t traps() const;
   // Leaves a site out of what build() makes.
   void refuse(size_t job, std::string reason) { refused_.emplace_back(job, std::move(reason)); }
 

@@ -23,6 +23,7 @@
 #include "probe/target_clock.h"
 #include "probe/text.h"
 #include "probe/threads.h"
+#include "probe/trap_action.h"
 #include "proc/attachment.h"
 #include "proc/cpu.h"
 #include "proc/remote_call.h"
@@ -142,7 +143,7 @@ void Instrumentation::note_pause(std::chrono::nanoseconds paused) {
 }
 
 Footprint Instrumentation::footprint() const {
-  Footprint f{.control = region_.control, .data_size = region_.data.size()};
+  Footprint f{.control = region_.control, .data_size = region_.data.size(), .trap_size = region_.trap_size};
   for (const PadFile& file : region_.pad_files) {
     for (const AreaMapping& area : file.areas) f.areas.push_back(area.range);
     for (const TrampolineRun& run : file.trampolines.runs) f.areas.push_back(run.pages);
@@ -165,7 +166,11 @@ Status Instrumentation::run(ModuleSites sites) {
   clone_sites_ = find_clone_sites();
   geometry_.probe_count = static_cast<uint32_t>(probes_.size()) + spare_probes_;
   for (size_t i = 0; i < probes_.size(); ++i) probes_[i].program.switch_index = static_cast<uint32_t>(i);
-  batches_.emplace_back(modules_, std::move(sites), probes_, 0, clone_sites_, environment());
+  plan_traps(sites);
+  std::vector<x86::CloneSite> watched = clone_sites_;
+  watched.insert(watched.end(), sigaction_.sites.begin(), sigaction_.sites.end());
+  batches_.emplace_back(modules_, std::move(sites), probes_, 0, std::move(watched), environment());
+  if (!no_traps_.empty()) refuse_traps(batches_.back(), no_traps_);
   geometry_.site_count =
       static_cast<uint32_t>(batches_.back().max_edits()) + kEditsPerSpareProbe * spare_probes_;
   TRY_OK(map_memory());
@@ -204,10 +209,12 @@ std::vector<x86::CloneSite> Instrumentation::find_clone_sites() {
 
 Status Instrumentation::map_memory() {
   const auto tid_hint = find_tid_hint(modules_, memory_);
+  const uint64_t trap_size =
+      wants_traps_ && no_traps_.empty() ? trap_memory_size(batches_.back().traps()) : 0;
   bool again = false;
   return in_one_thread([&](proc::Attachment& attachment, proc::RemoteCaller& caller) -> Status {
     // An attempt that signals broke off may not have been able to clean up after itself.
-    if (std::exchange(again, true)) TRY_OK(discard_unarmed(caller, process_));
+    if (std::exchange(again, true)) TRY_OK(discard_unarmed(caller, process_, memory_));
     if (caller.restricted())
       return Error(
           ErrorKind::kUnsupported,
@@ -215,7 +222,7 @@ Status Instrumentation::map_memory() {
     facts_ = find_thread_facts(attachment, memory_, process_.ns_pid(), tid_hint);
     if (unhooked_clone_) facts_.rseq.reset();
     TRY(region_, TargetRegion::map(caller, process_, geometry_, batches_.back().neighbourhoods(),
-                                   batches_.back().trampolines()));
+                                   batches_.back().trampolines(), trap_size));
     armed_ = true;
     sharers_ = MemorySharers(process_.pid(), region_.data_fd);
     return {};
@@ -233,7 +240,8 @@ jit::Environment Instrumentation::environment() const {
           .no_syscalls = process_.seccomp_mode() != 0,
           .follow_fork = follow_fork_,
           .monotonic = clock_,
-          .recorded = recorded};
+          .recorded = recorded,
+          .trap_size = region_.trap_size};
 }
 
 Status Instrumentation::build() {
@@ -251,6 +259,7 @@ Status Instrumentation::build() {
 // Into the tables; the text is not changed yet.
 void Instrumentation::take(const Batch& batch, MadePatches made) {
   for (const auto& [job, reason] : made.refused) refuse(batch.jobs()[job], reason);
+  if (made.trap_stub != TargetAddr()) trap_stub_ = made.trap_stub, trap_runtime_ = made.runtime;
   for (const Edit& edit : made.table.edits.edits()) site_table_.put(edit);
   if (table_.patches.empty()) {
     table_ = std::move(made.table);
@@ -270,6 +279,7 @@ void Instrumentation::fill_header() {
   header->owner_pid_namespace = own_pid_namespace();
   auto stat = proc::read_stat(::getpid(), ::getpid());
   header->owner_start_time = stat ? stat->start_time : 0;
+  header->trap_size = region_.trap_size;
   header->pad_file_count = static_cast<uint32_t>(region_.pad_files.size());
   for (size_t i = 0; i < region_.pad_files.size(); ++i) header->pad_files[i] = region_.pad_files[i].inode;
 }
@@ -372,6 +382,11 @@ Result<bool> Instrumentation::patch_stopped(proc::Attachment& attachment, PatchI
     return Error(ErrorKind::kBusy,
                  fmt::format("process {} makes children all the time: try again", process_.pid()));
   }
+  if (!open_ && has_traps()) {
+    TRY(const std::string obstacle, trap_obstacle(attachment, maps));
+    if (!obstacle.empty() && !last_try) return false;
+    if (!obstacle.empty()) TRY_OK(drop_traps(obstacle));
+  }
   const bool touched_before = std::exchange(touched_, true);  // threads may be moved
   TRY(const std::vector<const Patch*> blocked, move_into_pads(attachment, memory_, maps, index, last_try));
   if (!blocked.empty()) {
@@ -382,6 +397,7 @@ Result<bool> Instrumentation::patch_stopped(proc::Attachment& attachment, PatchI
     TRY_OK(drop(blocked));
   }
   if (!open_) TRY_OK(write_gate(abi::kGateOpen));
+  if (!open_ && has_traps()) TRY_OK(start_traps(attachment, maps));
   open_ = true;
   TRY(const TextReport text, install_text(memory_, table_.edits, table_.fresh()));
   TRY_OK(drop(text));
@@ -413,6 +429,10 @@ Status Instrumentation::drop(const TextReport& text) {
   EditMask edits(table_.edits.size());
   for (size_t i : text.left) edits[i] = true;
   for (size_t i : text.foreign) edits[i] = true;
+  for (size_t i = 0; i < edits.size(); ++i)
+    if (edits[i] && table_.patches[table_.edits.edits()[i].patch].sets_action && has_traps())
+      return Error(ErrorKind::kBusy,
+                   fmt::format("another tool watches the signal actions of process {}", process_.pid()));
   return deactivate(edits, [&](size_t edit) {
     return std::binary_search(text.foreign.begin(), text.foreign.end(), edit)
                ? "the code in memory differs from the file"

@@ -23,6 +23,7 @@
 #include "probe/text.h"
 #include "probe/thread_facts.h"
 #include "probe/threads.h"
+#include "probe/trap_sites.h"
 #include "proc/attachment.h"
 #include "proc/memory.h"
 #include "proc/process.h"
@@ -86,6 +87,13 @@ class Instrumentation {
   std::vector<x86::CloneSite> find_clone_sites();
   Status map_memory();
   Status build();
+  void plan_traps(const ModuleSites& sites);
+  void refuse_traps(Batch& batch, const std::string& reason) const;
+  bool has_traps() const;
+  Result<std::string> trap_obstacle(proc::Attachment& attachment, const std::vector<proc::Map>& maps);
+  Result<std::string> mask_obstacle(proc::Attachment& attachment, const std::vector<proc::Map>& maps);
+  Status drop_traps(const std::string& reason);
+  Status start_traps(proc::Attachment& attachment, const std::vector<proc::Map>& maps);
   void take(const Batch& batch, MadePatches made);
   Status add_batch(ModuleSites sites, size_t first);
   void refuse_overlaps(Batch& batch) const;
@@ -120,6 +128,10 @@ class Instrumentation {
   std::vector<Probe> probes_;
   abi::Geometry geometry_;
   std::vector<x86::CloneSite> clone_sites_;
+  SigactionSites sigaction_;  // looked for only if there are traps
+  bool wants_traps_ = false;
+  std::string no_traps_;                 // why there will be none although they were planned
+  TargetAddr trap_stub_, trap_runtime_;  // see BuiltArea
   std::deque<Batch> batches_;
   ThreadFacts facts_;
   TargetRegion region_;

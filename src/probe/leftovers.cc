@@ -22,6 +22,7 @@ namespace blip::probe {
 namespace {
 
 constexpr uint32_t kMaxSites = 1 << 22;
+constexpr std::array<uint8_t, 5> kSetsAction{0xb8, 13, 0, 0, 0};  // mov $rt_sigaction, %eax
 
 bool is_memfd(const proc::Map& map, const char* name) { return map.path == fmt::format("/memfd:{}", name); }
 
@@ -126,6 +127,8 @@ Result<PatchTable> read_patches(const proc::Memory& memory, const Found& found) 
     Patch patch{.addr = edit.addr, .window = edit.window};
     if (edit.is_short_jump()) patch.springboard = edit.short_target();
     if (edit.window != 0) patch.pad = edit.pad;
+    patch.trap = edit.length == 1;
+    patch.sets_action = std::equal(kSetsAction.begin(), kSetsAction.end(), edit.original.begin());
     if (const TargetAddr to = jump_target(entry); edit.window != 0 && to != edit.pad) patch.entry = to;
     edits.push_back(edit);
     table.patches.push_back(std::move(patch));
@@ -134,17 +137,33 @@ Result<PatchTable> read_patches(const proc::Memory& memory, const Found& found) 
   return table;
 }
 
-bool is_gate(const proc::Map& map, TargetAddr control) {
-  return map.range == AddrRange{control - abi::kGatePageSize, control} && map.write && !map.exec &&
-         !map.file_backed();
+bool is_private(const proc::Map& map) { return map.write && !map.exec && !map.file_backed(); }
+
+// How much private memory of blip's lies below the data: the gate page, and that of traps, whose size the
+// header tells; mapped together, and split by what was done to the gate page. 0: neither is there yet.
+uint64_t size_below(const std::vector<proc::Map>& maps, TargetAddr control, const abi::DataHeader& header) {
+  constexpr uint64_t kMost = uint64_t{1} << 30;
+  const uint64_t traps =
+      header.trap_size % abi::kPageSize == 0 && header.trap_size < kMost ? header.trap_size : 0;
+  const AddrRange gate{control - abi::kGatePageSize, control};
+  const AddrRange whole{gate.begin - traps, control};
+  const auto any = [&](auto fits) {
+    return std::any_of(maps.begin(), maps.end(),
+                       [&](const proc::Map& m) { return is_private(m) && fits(m.range); });
+  };
+  if (any([&](const AddrRange& r) { return r == whole; })) return whole.size();
+  if (!any([&](const AddrRange& r) { return r == gate; })) return 0;
+  const bool split = any([&](const AddrRange& r) { return r.begin <= whole.begin && r.end == gate.begin; });
+  return split ? whole.size() : gate.size();
 }
 
 // What one dead blip left: its data region and the pads its header names.
 Status clean_region(const proc::Process& process, proc::Memory& memory, const std::vector<proc::Map>& maps,
                     const Found& found, std::vector<const proc::Map*>& pads, size_t& sites) {
   Footprint footprint{.control = found.map->range.begin, .data_size = found.map->range.size()};
-  footprint.has_gate = std::any_of(maps.begin(), maps.end(),
-                                   [&](const proc::Map& m) { return is_gate(m, footprint.control); });
+  const uint64_t below = size_below(maps, footprint.control, found.untrusted_header);
+  footprint.has_gate = below != 0;
+  footprint.trap_size = below == 0 ? 0 : below - abi::kGatePageSize;
   PatchTable table;
   const abi::DataHeader& header = found.untrusted_header;
   if (!found.never_armed()) {
@@ -188,16 +207,18 @@ Status close_fds(const proc::Process& process, proc::Memory& memory) {
 
 }  // namespace
 
-Status discard_unarmed(proc::RemoteCaller& caller, const proc::Process& process) {
+Status discard_unarmed(proc::RemoteCaller& caller, const proc::Process& process, const proc::Memory& memory) {
   for (int fd : left_over_fds(process)) TRY_OK(proc::remote_close(caller, fd));
   TRY(const std::vector<proc::Map> maps, proc::read_maps(process.pid()));
   for (const proc::Map& map : maps) {
     const bool data = is_memfd(map, abi::kDataMemfdName);
     if (!data && !is_memfd(map, abi::kPadsMemfdName)) continue;
-    const bool gate = data && std::any_of(maps.begin(), maps.end(),
-                                          [&](const proc::Map& m) { return is_gate(m, map.range.begin); });
-    const uint64_t gate_size = gate ? abi::kGatePageSize : 0;
-    TRY_OK(proc::remote_munmap(caller, map.range.begin - gate_size, map.range.size() + gate_size));
+    uint64_t below = 0;
+    if (data) {
+      TRY(const auto header, memory.read_value<abi::DataHeader>(map.range.begin));
+      below = size_below(maps, map.range.begin, header);
+    }
+    TRY_OK(proc::remote_munmap(caller, map.range.begin - below, map.range.size() + below));
   }
   return {};
 }

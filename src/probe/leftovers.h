@@ -17,6 +17,6 @@ namespace blip::probe {
 Result<std::optional<std::string>> clean_leftovers(const proc::Process& process, proc::Memory& memory);
 
 // Takes away every descriptor and mapping of blip's, for an attempt that failed before anything was armed.
-Status discard_unarmed(proc::RemoteCaller& caller, const proc::Process& process);
+Status discard_unarmed(proc::RemoteCaller& caller, const proc::Process& process, const proc::Memory& memory);
 
 }  // namespace blip::probe

@@ -59,6 +59,7 @@ Status Instrumentation::add_batch(ModuleSites sites, size_t first) {
   if (batch.max_edits() > site_table_.room())
     return Error(ErrorKind::kUnsupported, "no room for more probes was provided for in this trace");
   refuse_overlaps(batch);
+  refuse_traps(batch, "traps cannot be added to a trace that runs");
   TRY_OK(in_one_thread([&](proc::Attachment&, proc::RemoteCaller& caller) -> Status {
     TRY(PadFile file, TargetRegion::map_pads(caller, process_, batch.neighbourhoods(), batch.trampolines()));
     region_.pad_files.push_back(std::move(file));

@@ -13,6 +13,7 @@
 #include "base/parallel.h"
 #include "jit/pad.h"
 #include "jit/stubs.h"
+#include "jit/trap_pads.h"
 #include "runtime/blob.h"
 
 namespace blip::probe {
@@ -120,13 +121,26 @@ class AreaBuilder {
 
  private:
   Status add_clone_site(AreaPart& part, size_t index, const x86::CloneSite& site) {
+    const bool sets_action = site.number == jit::kSigactionNumber;
+    if (sets_action) TRY_OK(add_trap_stub(part));
     const TargetAddr pad = part.next();
-    TRY(const std::vector<uint8_t> code, jit::build_clone_pad(pad, site.addr, site.number, env_));
+    TRY(const std::vector<uint8_t> code, sets_action
+                                             ? jit::build_sigaction_pad(pad, site.addr, trap_places())
+                                             : jit::build_clone_pad(pad, site.addr, site.number, env_));
     TRY_OK(part.append(code));
-    clone_pads_[site.addr + abi::kJumpSize] = pad;
+    if (!sets_action) clone_pads_[site.addr + abi::kJumpSize] = pad;
     area_.pads.push_back(
         {.addr = pad, .size = static_cast<uint32_t>(code.size()), .heads = {}, .clone_site = index});
     return {};
+  }
+
+  jit::TrapPlaces trap_places() const { return {.runtime = at_, .table = env_.trap_table()}; }
+
+  Status add_trap_stub(AreaPart& part) {
+    area_.trap_stub = part.next();
+    area_.runtime = at_;
+    TRY(const std::vector<uint8_t> code, jit::build_trap_stub(area_.trap_stub, trap_places()));
+    return part.append(code);
   }
 
   Status build_jobs(const Neighbourhood& group, uint64_t begin) {

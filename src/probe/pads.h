@@ -67,6 +67,9 @@ struct BuiltPad {
 struct BuiltArea {
   std::vector<BuiltPad> pads;
   std::vector<std::pair<size_t, std::string>> refused;  // job, reason
+  // What the kernel calls for SIGTRAP, and the runtime behind it; 0: not in this area.
+  TargetAddr trap_stub{};
+  TargetAddr runtime{};
 };
 
 // Fills `code`, the neighbourhood's area, which lies at `at` in the target. A pad that cannot be built

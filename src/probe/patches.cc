@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "jit/stubs.h"
+#include "jit/trap_pads.h"
 
 namespace blip::probe {
 
@@ -52,7 +53,9 @@ class PatchMaker {
       const size_t job = job_at(site.addr + k);
       if (job == kNoJob || job == previous || !pads_[job]) continue;
       previous = job;
-      if (!covers(input_.jobs[job].site->rewrite, site))
+      if (site.number == jit::kSigactionNumber)
+        refuse(job, "it is part of the system call that sets signal actions, which blip watches itself");
+      else if (!covers(input_.jobs[job].site->rewrite, site))
         refuse(job, "it is part of a system call that makes processes, which blip watches itself");
     }
   }
@@ -156,7 +159,8 @@ class PatchMaker {
         add({.addr = clone->second.addr,
              .pad = clone->first->addr,
              .pad_size = clone->first->size,
-             .window = abi::kJumpSize},
+             .window = abi::kJumpSize,
+             .sets_action = input_.clone_sites[clone->first->clone_site].number == jit::kSigactionNumber},
             {&clone->second, 1});
       }
     };
@@ -171,7 +175,8 @@ class PatchMaker {
            .pad_size = pads_[job]->size,
            .window = static_cast<uint8_t>(input_.jobs[job].site->bytes.size()),
            .heads = pads_[job]->heads,
-           .job = &input_.jobs[job]},
+           .job = &input_.jobs[job],
+           .trap = rewrite.step == x86::Step::kTrap},
           edits_[job]);
     }
     add_clones_before(TargetAddr(UINT64_MAX));

@@ -31,6 +31,8 @@ struct Patch {
   bool fresh = true;                                  // not in the text yet
   std::vector<std::pair<uint8_t, uint16_t>> heads{};  // window offset -> pad offset
   const PadJob* job = nullptr;                        // null: a clone site, or another blip's
+  bool trap = false;                                  // int3
+  bool sets_action = false;                           // where the target calls rt_sigaction
 };
 
 // All of a trace: patches sorted by address, and their edits.
@@ -59,6 +61,7 @@ struct PatchInput {
 struct MadePatches {
   PatchTable table;
   std::vector<std::pair<size_t, std::string>> refused;  // job, reason
+  TargetAddr trap_stub{}, runtime{};                    // see BuiltArea
 };
 
 // A job without a pad among `pads` is no patch, and neither is what needs its bytes: those are refused here.

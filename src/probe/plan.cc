@@ -11,6 +11,7 @@
 #include "probe/every_instruction.h"
 #include "probe/function_rules.h"
 #include "probe/module_code.h"
+#include "probe/trap_sites.h"
 #include "x86/go_stack_check.h"
 #include "x86/ladder.h"
 #include "x86/liveness.h"
@@ -34,17 +35,21 @@ class PointPlanner {
         addresses_(points.size()),
         carriers_(points.size()),
         leads_(points.size()) {
+    if (options.traps != x86::TrapUse::kNever) no_traps_ = no_traps_in(module);
+    if (no_traps_.empty() && options.shadow_stack) no_traps_ = "traps cannot be used with shadow stacks";
+    if (no_traps_.empty()) traps_ = options.traps;
     plan_.probes.resize(points.size());
   }
 
   // Most entries need no tactics, and for those the first bytes of their functions tell enough.
   ModulePlan run(x86::TrampolineSpace& space) {
     for (size_t i = 0; i < points_.size(); ++i) locate(i);
+    const bool only_traps = options_.traps == x86::TrapUse::kAlways;
     std::vector<size_t> left = not_refused();
     if (left.empty()) return std::move(plan_);
     const FunctionRanges ranges = FunctionRanges::of(module_);
     IndirectEntries entries;
-    if (std::all_of(left.begin(), left.end(), [&](size_t i) { return points_[i].is_entry; })) {
+    if (!only_traps && std::all_of(left.begin(), left.end(), [&](size_t i) { return points_[i].is_entry; })) {
       const bool simple = are_simple(left);
       if (!simple) entries = IndirectEntries::of(module_.file());
       const ModuleCode code(module_, ranges, functions_of(left, kFirstBytes), simple ? nullptr : &entries);
@@ -68,6 +73,7 @@ class PointPlanner {
     PlannedProbe& probe = plan_.probes[i];
     addresses_[i] = module_.to_target(point.addr);
     probe.refusal = rules_.refusal_of(point);
+    if (!probe.refused() && options_.traps == x86::TrapUse::kAlways) probe.refusal = no_traps_;
     if (probe.refused()) return;
     const auto bytes = module_.file().bytes({point.addr, point.function.addr + point.function.size});
     const auto insn = x86::decode(bytes, addresses_[i]);
@@ -148,7 +154,7 @@ class PointPlanner {
         carriers_[i] = map.carrier_of(addresses_[i]);
       }
     }
-    x86::LadderPlan plan = ladder.plan(wanted, near_only);
+    x86::LadderPlan plan = ladder.plan(wanted, near_only, near_only ? x86::TrapUse::kNever : traps_);
     for (size_t k = 0; k < mine.size(); ++k) {
       const x86::Verdict& verdict = plan.verdicts[k];
       if (near_only && verdict.lacks_room) {
@@ -277,6 +283,8 @@ class PointPlanner {
   const PlanOptions& options_;
   bool is_go_;
   FunctionRules rules_;
+  std::string no_traps_;  // why there may be none in this module
+  x86::TrapUse traps_ = x86::TrapUse::kNever;
   std::vector<TargetAddr> addresses_;  // what is probed for each point
   std::vector<TargetAddr> carriers_;   // what is moved for it (CodeMap::carrier_of)
   std::vector<char> leads_;            // the point is a Go function that checks its stack

@@ -7,6 +7,7 @@
 
 #include "probe/module.h"
 #include "probe/site.h"
+#include "x86/ladder.h"
 #include "x86/trampoline_space.h"
 
 namespace blip::probe {
@@ -16,6 +17,7 @@ struct PlanOptions {
   // The program catches SIGSEGV or SIGBUS, or SIGFPE, and may look where they happened.
   bool faults_matter = false;
   bool overflows_matter = false;
+  x86::TrapUse traps = x86::TrapUse::kNever;
   bool verdict_only = false;  // for looking at, not for arming: the probes lack what only a pad needs to know
 };
 

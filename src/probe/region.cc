@@ -50,7 +50,8 @@ class RegionMapper {
 
   Result<TargetRegion> map_region(const abi::Geometry& geometry,
                                   std::span<const Neighbourhood> neighbourhoods,
-                                  const TrampolineLayout& trampolines) {
+                                  const TrampolineLayout& trampolines, uint64_t trap_size) {
+    region_.trap_size = trap_size;
     auto status = map_all(geometry, neighbourhoods, trampolines);
     if (status) return std::move(region_);
     undo();
@@ -85,12 +86,15 @@ class RegionMapper {
 
   Status map_data(uint64_t size) {
     TRY(SharedFile file, make_file(abi::kDataMemfdName, size, kDataSeals, region_.data));
-    auto status = place(size + abi::kGatePageSize, kUserSpace, [&](TargetAddr at) -> Status {
-      const TargetAddr data = at + abi::kGatePageSize;
+    // One mapping for the gate page and what is below it: whoever finds the one may believe in the other.
+    const uint64_t below = region_.trap_size + abi::kGatePageSize;
+    reinterpret_cast<abi::DataHeader*>(region_.data.data())->trap_size = region_.trap_size;
+    auto status = place(size + below, kUserSpace, [&](TargetAddr at) -> Status {
+      const TargetAddr data = at + below;
       TRY_OK(map_at(data, size, PROT_READ | PROT_WRITE, MAP_SHARED, file.remote_fd, 0));
-      TRY_OK(map_at(at, abi::kGatePageSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+      TRY_OK(map_at(at, below, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
       region_.control = data;
-      return proc::remote_madvise(caller_, at, abi::kGatePageSize, MADV_WIPEONFORK);
+      return proc::remote_madvise(caller_, data - abi::kGatePageSize, abi::kGatePageSize, MADV_WIPEONFORK);
     });
     TRY_OK(close_remote(file, std::move(status)));
     region_.data_fd = std::move(file.fd);
@@ -264,8 +268,8 @@ std::vector<AddrRange> joined(const std::vector<AddrRange>& areas, std::span<con
 Result<TargetRegion> TargetRegion::map(proc::RemoteCaller& caller, const proc::Process& process,
                                        const abi::Geometry& geometry,
                                        std::span<const Neighbourhood> neighbourhoods,
-                                       const TrampolineLayout& trampolines) {
-  return RegionMapper(caller, process).map_region(geometry, neighbourhoods, trampolines);
+                                       const TrampolineLayout& trampolines, uint64_t trap_size) {
+  return RegionMapper(caller, process).map_region(geometry, neighbourhoods, trampolines, trap_size);
 }
 
 Result<PadFile> TargetRegion::map_pads(proc::RemoteCaller& caller, const proc::Process& process,
@@ -331,9 +335,10 @@ Status unmap_footprint(proc::RemoteCaller& caller, const Footprint& footprint,
   for (const AddrRange& area : joined(footprint.areas, maps))
     TRY_OK(proc::remote_munmap(caller, area.begin, area.size()));
   if (footprint.data_size == 0) return {};
-  // The gate page and the data are neighbours: one call, so that neither outlives the other.
-  const uint64_t gate_size = footprint.has_gate ? abi::kGatePageSize : 0;
-  return proc::remote_munmap(caller, footprint.control - gate_size, footprint.data_size + gate_size);
+  // The gate page, the memory of traps and the data are neighbours: one call, so that none outlives the
+  // other.
+  const uint64_t below = footprint.trap_size + (footprint.has_gate ? abi::kGatePageSize : 0);
+  return proc::remote_munmap(caller, footprint.control - below, footprint.data_size + below);
 }
 
 }  // namespace blip::probe

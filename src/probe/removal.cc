@@ -13,6 +13,7 @@
 #include "base/progress.h"
 #include "probe/text.h"
 #include "probe/threads.h"
+#include "probe/trap_action.h"
 #include "proc/attachment.h"
 #include "proc/remote_call.h"
 #include "proc/status.h"
@@ -34,6 +35,7 @@ class Remover {
       : process_(process),
         memory_(memory),
         footprint_(footprint),
+        patches_(table.patches),
         edits_(table.edits),
         active_(table.active()),
         index_(table),
@@ -86,7 +88,7 @@ class Remover {
     TRY(std::vector<TargetAddr> held, restore_retired(attachment, maps));
     TRY(const std::vector<TargetAddr> more, leave_springboards(attachment, memory_, maps, index_));
     held.insert(held.end(), more.begin(), more.end());
-    TRY(const TextReport text, restore_text(memory_, edits_, all_but(held)));
+    TRY(const TextReport text, restore_text(memory_, edits_, without_hooks(all_but(held))));
     report_.foreign = text.foreign.size();
     if (!text.left.empty() || still_jumps(text.foreign)) return keep_for_foreign();
     if (!held.empty()) {
@@ -95,12 +97,14 @@ class Remover {
     }
     for (const PatchIndex& index : retired_index_) TRY_OK(move_out_of_pads(attachment, footprint_, index));
     TRY_OK(move_out_of_pads(attachment, footprint_, index_));
-    TRY(const std::optional<pid_t> inside, find_inside(attachment, memory_, maps, footprint_));
+    TRY(std::optional<pid_t> inside, find_inside(attachment, memory_, maps, footprint_));
+    if (!inside) inside = find_trapped(attachment);
     if (inside) {
       obstacle_ = fmt::format("thread {} is still inside a probe", *inside);
       return false;
     }
     TRY_OK(forget_descriptors(attachment, memory_, footprint_));
+    TRY_OK(restore_text(memory_, edits_, hooks()));
     auto unmapped = unmap(attachment, maps);
     if (unmapped) return true;
     if (unmapped.error().kind() == ErrorKind::kGone) return unmapped.error();
@@ -112,7 +116,35 @@ class Remover {
   Status unmap(proc::Attachment& attachment, const std::vector<proc::Map>& maps) {
     TRY(proc::StubSite stub, proc::find_stub_site(memory_, maps));
     TRY(proc::RemoteCaller caller, proc::RemoteCaller::create(attachment, memory_, std::move(stub)));
+    TRY_OK(restore_trap_action(caller, memory_, footprint_));
     return unmap_footprint(caller, footprint_, maps);
+  }
+
+  // What leads the target's rt_sigaction to blip stays as long as blip's handler: else the target could ask
+  // for its action, be told of blip's, and put that back when it is gone.
+  EditMask hooks() const {
+    EditMask mask(edits_.size());
+    if (footprint_.trap_size == 0) return mask;
+    for (size_t i = 0; i < mask.size(); ++i)
+      mask[i] = active_[i] && patches_[edits_.edits()[i].patch].sets_action;
+    return mask;
+  }
+
+  EditMask without_hooks(EditMask which) const {
+    const EditMask kept = hooks();
+    for (size_t i = 0; i < which.size(); ++i) which[i] = which[i] && !kept[i];
+    return which;
+  }
+
+  // The handler still works: they go on, and are looked at again.
+  std::optional<pid_t> find_trapped(proc::Attachment& attachment) const {
+    for (const proc::Thread& thread : attachment.threads()) {
+      const TargetAddr pc(thread.registers.rip);
+      const bool retired = std::any_of(retired_index_.begin(), retired_index_.end(),
+                                       [&](const PatchIndex& index) { return index.behind_trap(pc); });
+      if (retired || index_.behind_trap(pc)) return thread.tid;
+    }
+    return std::nullopt;
   }
 
   // A child of a fork may have what its parent has got rid of. The springboards that have to stay.
@@ -161,6 +193,7 @@ class Remover {
   const proc::Process& process_;
   proc::Memory& memory_;
   const Footprint& footprint_;
+  const std::span<const Patch> patches_;
   const EditSet& edits_;
   const EditMask active_;
   const PatchIndex index_;

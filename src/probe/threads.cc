@@ -89,6 +89,11 @@ const Patch* PatchIndex::disturbed_at(TargetAddr a) const {
   return &patches_[it->second];
 }
 
+bool PatchIndex::behind_trap(TargetAddr a) const {
+  const Patch* patch = last_before(a);
+  return patch && patch->trap && patch->addr + 1 == a;
+}
+
 std::vector<TargetAddr> PatchIndex::springboards() const {
   std::vector<TargetAddr> all;
   for (auto [at, patch] : springboards_) all.push_back(at);

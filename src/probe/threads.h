@@ -26,6 +26,8 @@ class PatchIndex {
   // The patch that a thread at `a` would meet half a jump of: inside the window behind its first byte, or in
   // the springboard's bytes.
   const Patch* disturbed_at(TargetAddr a) const;
+  // A thread at `a` may have executed the int3 before it and not have been told yet.
+  bool behind_trap(TargetAddr a) const;
   bool has_springboards() const { return !springboards_.empty(); }
   std::vector<TargetAddr> springboards() const;
   // The patch whose springboard begins at `a`.

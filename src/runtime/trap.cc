@@ -18,7 +18,7 @@ constexpr uint64_t kSetMask = 2;
 constexpr uint64_t kIgnore = 1;
 constexpr uint64_t kKnownFlags = 0xdc000807;
 constexpr uint64_t kOnStack = 0x08000000;
-constexpr uint64_t kNoDefer = 0x40000000;
+constexpr uint64_t kRestart = 0x10000000;
 constexpr uint64_t kResetHand = 0x80000000;
 constexpr uint64_t kRestorer = 0x04000000;
 constexpr int32_t kFromKernel = 0x80;  // si_code of int3
@@ -104,8 +104,9 @@ uint64_t deliver(abi::TrapTable* table, SignalInfo* info, UserContext* context, 
     __atomic_compare_exchange_n(&table->current, &slot, abi::kDefaultAction, false, __ATOMIC_ACQ_REL,
                                 __ATOMIC_RELAXED);
   if (action.flags & kRestorer) *pretcode = action.restorer;
-  uint64_t mask = context->sigmask | action.mask;
-  if (!(action.flags & kNoDefer)) mask |= bit(kSigtrap);
+  // SIGTRAP stays open, whatever it asked for: the handler may run into a trap of blip's, and the kernel
+  // kills whoever traps with SIGTRAP blocked.
+  uint64_t mask = (context->sigmask | action.mask) & ~bit(kSigtrap);
   call(kSigprocmask, kSetMask, address(&mask), 0, sizeof mask);
   return action.handler;
 }
@@ -119,9 +120,10 @@ void store_action(abi::TrapTable* table, const abi::SignalAction& action) {
   __atomic_store_n(&to.restorer, action.restorer, __ATOMIC_RELAXED);
   __atomic_store_n(&to.mask, action.mask & ~(bit(kSigkill) | bit(kSigstop)), __ATOMIC_RELAXED);
   __atomic_store_n(&table->current, slot, __ATOMIC_RELEASE);
-  // Which stack the handler runs on is decided before it runs.
+  // Which stack the handler runs on is decided before it runs, and what becomes of a system call that is
+  // interrupted too.
   abi::SignalAction own = table->own;
-  own.flags = (own.flags & ~kOnStack) | (action.flags & kOnStack);
+  own.flags = (own.flags & ~(kOnStack | kRestart)) | (action.flags & (kOnStack | kRestart));
   call(kSigaction, kSigtrap, address(&own), 0, sizeof(uint64_t));
 }
 

@@ -40,8 +40,9 @@ enum class Mode { kRecord, kTrace, kCount };
 // Where the times of events come from. kAuto: the TSC where it can be used, else CLOCK_MONOTONIC.
 enum class ClockChoice { kAuto, kTsc, kMonotonic };
 
-// How control gets to a probe: a jump into a pad, or a breakpoint of the kernel. kAuto: jumps.
-enum class Backend { kAuto, kJump, kUprobe };
+// How control gets to a probe: a jump into a pad, an int3 and a signal handler, or a breakpoint of the
+// kernel. kAuto: jumps.
+enum class Backend { kAuto, kJump, kTrap, kUprobe };
 
 struct Options {
   Mode mode = Mode::kRecord;
@@ -61,6 +62,7 @@ struct Options {
   uint32_t max_probes = 20000;
   ClockChoice clock = ClockChoice::kAuto;
   Backend backend = Backend::kAuto;
+  bool allow_trap = false;  // where no jump fits
   bool verbose = false;
   std::string command_line;
 };

@@ -33,6 +33,7 @@ struct Refusal {
 
 struct Armed {
   uint64_t probes = 0;   // over all processes
+  uint64_t traps = 0;    // of these, by int3
   double total_ms = 0;   // from blip's start
   double paused_ms = 0;  // the longest stop of any thread
   std::vector<Refusal> refused;

@@ -24,6 +24,10 @@ namespace {
 constexpr uint64_t kLeastSharedRing = 1 << 20;
 constexpr uint32_t kMinSlotSize = 64;
 
+bool is_trap(const probe::Probe& probe) {
+  return !probe.planned.refused() && probe.planned.step == x86::Step::kTrap;
+}
+
 double to_ms(std::chrono::nanoseconds t) { return std::chrono::duration<double, std::milli>(t).count(); }
 
 }  // namespace
@@ -85,7 +89,9 @@ Status TracedProcess::make_plan(const PlanScope& scope) {
     plan_uprobes();
     return {};
   }
-  TRY(const probe::PlanOptions plan_options, plan_options_of(process_.pid(), modules_));
+  TRY(probe::PlanOptions plan_options, plan_options_of(process_.pid(), modules_));
+  if (context_.options.allow_trap) plan_options.traps = x86::TrapUse::kLast;
+  if (context_.options.backend == Backend::kTrap) plan_options.traps = x86::TrapUse::kAlways;
   x86::TrampolineSpace space = room_for_trampolines(maps, targets_.size());
   for (size_t m = 0; m < modules_.size(); ++m) {
     std::vector<size_t> mine;
@@ -209,8 +215,11 @@ void TracedProcess::report(Armed& armed) const {
     ++refused;
     armed.refused.push_back({name_of(targets_[i], modules_), probes_[i].planned.refusal});
   }
-  for (const auto& [probe, reason] : report.refused)
+  for (const probe::Probe& probe : probes_) armed.traps += is_trap(probe);
+  for (const auto& [probe, reason] : report.refused) {
     armed.refused.push_back({name_of(targets_[probe], modules_), reason});
+    armed.traps -= is_trap(probes_[probe]);
+  }
   armed.notes.insert(armed.notes.end(), notes_.begin(), notes_.end());
   armed.notes.insert(armed.notes.end(), report.notes.begin(), report.notes.end());
   armed.probes += probes_.size() - refused;

@@ -60,7 +60,20 @@ void Ladder::place(std::span<const Run> runs, bool near_only) {
   }
 }
 
-LadderPlan Ladder::plan(std::span<const TargetAddr> points, bool near_only) {
+// For those nobody else has to do with. Of the instruction only the first byte changes: others may rely on
+// the rest.
+std::vector<Rewrite> Ladder::traps_for(std::span<const TargetAddr> points) const {
+  std::vector<Rewrite> traps;
+  for (const TargetAddr point : points) {
+    const auto length = static_cast<uint8_t>(map_.length(point));
+    bool is_free = !tactics_.state().is_locked(point);
+    for (TargetAddr a = point; a < point + length; a = a + 1) is_free &= !tactics_.state().is_taken(a);
+    if (is_free) traps.push_back({.start = point, .length = length, .step = Step::kTrap});
+  }
+  return traps;
+}
+
+LadderPlan Ladder::plan(std::span<const TargetAddr> points, bool near_only, TrapUse traps) {
   LadderPlan plan{.rewrites = {}, .verdicts = std::vector<Verdict>(points.size())};
   std::vector<TargetAddr> wanted;
   for (size_t i = 0; i < points.size(); ++i) {
@@ -78,8 +91,12 @@ LadderPlan Ladder::plan(std::span<const TargetAddr> points, bool near_only) {
       if (tactics_.state().is_taken(a)) return true;
     return false;
   });
-  place(runs, near_only);
+  if (traps != TrapUse::kAlways) place(runs, near_only);
   plan.rewrites = tactics_.take_rewrites();
+  if (traps != TrapUse::kNever) {
+    const std::vector<Rewrite> more = traps_for(wanted);
+    plan.rewrites.insert(plan.rewrites.end(), more.begin(), more.end());
+  }
   std::sort(plan.rewrites.begin(), plan.rewrites.end(),
             [](const Rewrite& a, const Rewrite& b) { return a.start < b.start; });
   for (size_t i = 0; i < points.size(); ++i) {

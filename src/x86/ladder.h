@@ -24,6 +24,9 @@ struct Verdict {
   Step step = Step::kWindow;
 };
 
+// Whether int3 may be used: never, where nothing else fits, for everything.
+enum class TrapUse { kNever, kLast, kAlways };
+
 struct LadderPlan {
   std::vector<Rewrite> rewrites;  // sorted by address
   std::vector<Verdict> verdicts;  // one per point, in their order
@@ -39,7 +42,8 @@ class Ladder {
   // A place that somebody else has decided about.
   void reserve(const Rewrite& rewrite) { tactics_.commit(rewrite); }
   // All points together; once. Those reserved are not among them. `near_only`: what needs tactics is refused.
-  LadderPlan plan(std::span<const TargetAddr> points, bool near_only = false);
+  LadderPlan plan(std::span<const TargetAddr> points, bool near_only = false,
+                  TrapUse traps = TrapUse::kNever);
   // One point by itself, as if nothing else were probed: its step, or a refusal.
   Verdict alone(TargetAddr point) const;
 
@@ -48,6 +52,7 @@ class Ladder {
   std::string refusal_of(TargetAddr point) const;
   std::string no_room(const Run& run) const;
   void place(std::span<const Run> runs, bool near_only);
+  std::vector<Rewrite> traps_for(std::span<const TargetAddr> points) const;
 
   const CodeMap& map_;
   RunOptions options_;

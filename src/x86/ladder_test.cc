@@ -267,6 +267,23 @@ TEST_F(LadderTest, what_others_overlap_stays) {
   EXPECT_EQ(alone(2).refusal, "another instruction begins inside it, or blip watches it itself");
 }
 
+TEST_F(LadderTest, traps_where_nothing_else_fits) {
+  code("50 58 b8 07 00 00 00 f4", {1, 2});
+  space_ = TrampolineSpace({}, 0);
+  const std::vector<TargetAddr> points{start_, start_ + 2, start_ + 7};
+  const auto with = [&](TrapUse use) { return Ladder(*map_, options_, space_).plan(points, false, use); };
+  EXPECT_NE(with(TrapUse::kNever).verdicts[0].refusal, "");
+  const LadderPlan last = with(TrapUse::kLast);
+  EXPECT_EQ(last.verdicts[0].refusal, "");
+  EXPECT_EQ(last.verdicts[0].step, Step::kTrap);
+  EXPECT_NE(last.verdicts[1].step, Step::kTrap);
+  EXPECT_NE(last.verdicts[2].refusal, "");  // what cannot be moved stays refused
+  const LadderPlan always = with(TrapUse::kAlways);
+  EXPECT_EQ(always.verdicts[1].step, Step::kTrap);
+  EXPECT_EQ(always.rewrites[always.verdicts[1].rewrite].length, 5);
+  EXPECT_NE(always.verdicts[2].refusal, "");
+}
+
 TEST_F(LadderTest, refusals) {
   code("f4 0f 0b c3 31 c0 c3", {1, 3});
   EXPECT_EQ(alone(0).refusal, "privileged instruction (hlt)");
