@@ -192,7 +192,7 @@ struct DataHeader {
   uint32_t unused;
   uint64_t stub_addr;  // bytes of text lent for remote system calls; 0: none
   uint64_t stub_size;
-  uint64_t trap_size;  // bytes below the gate page that begin with a TrapTable; 0: no traps
+  uint64_t trap_size;                // bytes below the gate page that begin with a TrapTable; 0: no traps
   uint64_t pad_files[kMaxPadFiles];  // inode numbers: whatever maps them is blip's
 };
 static_assert(sizeof(DataHeader) <= kPageSize);
