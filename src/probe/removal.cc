@@ -8,6 +8,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <optional>
 #include <thread>
 
 #include "base/progress.h"
@@ -86,8 +87,10 @@ class Remover {
       return Error(ErrorKind::kGone, fmt::format("process {} called exec", process_.pid()));
     TRY(const std::vector<proc::Map> maps, proc::read_maps(process_.pid()));
     TRY(std::vector<TargetAddr> held, restore_retired(attachment, maps));
-    TRY(const std::vector<TargetAddr> more, leave_springboards(attachment, memory_, maps, index_));
+    TRY(const std::vector<TargetAddr> more,
+        leave_springboards(attachment, memory_, maps, index_, springboards_));
     held.insert(held.end(), more.begin(), more.end());
+    springboards_ = held;  // the others go now
     TRY(const TextReport text, restore_text(memory_, edits_, without_hooks(all_but(held))));
     report_.foreign = text.foreign.size();
     if (!text.left.empty() || still_jumps(text.foreign)) return keep_for_foreign();
@@ -153,7 +156,7 @@ class Remover {
     std::vector<TargetAddr> held;
     for (size_t i = 0; i < retired_.size(); ++i) {
       TRY(const std::vector<TargetAddr> some,
-          leave_springboards(attachment, memory_, maps, retired_index_[i]));
+          leave_springboards(attachment, memory_, maps, retired_index_[i], springboards_));
       held.insert(held.end(), some.begin(), some.end());
       if (some.empty()) TRY_OK(restore_text(memory_, retired_[i].edits, retired_[i].edits.all()));
     }
@@ -200,6 +203,7 @@ class Remover {
   const std::span<const PatchTable> retired_;
   std::vector<PatchIndex> retired_index_;
   RemovalReport report_;
+  std::optional<std::vector<TargetAddr>> springboards_;  // that are still there; none: all
   std::string obstacle_;
 };
 

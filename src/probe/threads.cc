@@ -142,19 +142,24 @@ Result<std::vector<const Patch*>> move_into_pads(proc::Attachment& attachment, c
 }
 
 Result<std::vector<TargetAddr>> leave_springboards(proc::Attachment& attachment, const proc::Memory& memory,
-                                                   std::span<const proc::Map> maps, const PatchIndex& index) {
+                                                   std::span<const proc::Map> maps, const PatchIndex& index,
+                                                   const std::optional<std::vector<TargetAddr>>& only) {
   std::vector<TargetAddr> held;
-  if (!index.has_springboards()) return held;
+  if (!index.has_springboards() || (only && only->empty())) return held;
+  const auto find = [&](TargetAddr pc) {
+    const bool there = !only || std::find(only->begin(), only->end(), pc) != only->end();
+    return there ? index.springboard_at(pc) : nullptr;
+  };
   for (proc::Thread& thread : attachment.threads()) {
-    if (const Patch* patch = index.springboard_at(TargetAddr(thread.registers.rip)))
+    if (const Patch* patch = find(TargetAddr(thread.registers.rip)))
       TRY_OK(thread.set_registers(moved(thread, patch->addr)));
   }
   SignalFrames frames(attachment.threads(), memory, maps);
   for (size_t i = 0; i < attachment.threads().size(); ++i) {
     const auto codes = frames.interrupted(i);
-    if (!codes) return index.springboards();  // not known to be elsewhere
+    if (!codes) return only ? *only : index.springboards();  // not known to be elsewhere
     for (const InterruptedCode& code : *codes)
-      if (index.springboard_at(code.pc)) held.push_back(code.pc);
+      if (find(code.pc)) held.push_back(code.pc);
   }
   return held;
 }

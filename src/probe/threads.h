@@ -58,9 +58,11 @@ Result<std::vector<const Patch*>> move_into_pads(proc::Attachment& attachment, c
                                                  bool move_if_blocked);
 
 // Before restoring: takes threads from springboards back to their sites. Returns the springboards that
-// signal frames will go back to: they have to stay.
+// signal frames will go back to: they have to stay. `only`: those that are still there; where another was,
+// threads run the original code.
 Result<std::vector<TargetAddr>> leave_springboards(proc::Attachment& attachment, const proc::Memory& memory,
-                                                   std::span<const proc::Map> maps, const PatchIndex& index);
+                                                   std::span<const proc::Map> maps, const PatchIndex& index,
+                                                   const std::optional<std::vector<TargetAddr>>& only = {});
 
 // After restoring: moves threads from a trampoline, the entry of a pad, or the copy of an instruction, back
 // to the original.
