@@ -16,6 +16,12 @@ repeat: 50
 run: blip record -p $PID --function tiny_* --num-subbuf 2 --subbuf-size 64k --context reg:rdi -o t$CYCLE
 state: maps text fds threads left
 
+case: every instruction of code that may be entered anywhere
+target: computed_goto
+until: 20ms
+repeat: 60
+run: blip count -p $PID --every-instruction interpret
+
 case: threads that come and go all the time
 target: thread_storm
 state: maps text fds left loose
