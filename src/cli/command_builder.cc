@@ -115,6 +115,9 @@ Status CommandBuilder::apply(const OptionFact& fact, const std::string& value) {
       return apply_clock(value);
     case OptionId::kBackend:
       return apply_backend(value);
+    case OptionId::kAllowTrap:
+      command_.session.allow_trap = true;
+      return {};
     case OptionId::kMaxProbes: {
       uint64_t limit = 0;
       TRY_OK(assign(fact, parse_number(value, 1, std::numeric_limits<uint32_t>::max()), limit));
@@ -207,10 +210,12 @@ Status CommandBuilder::apply_backend(const std::string& text) {
     backend = session::Backend::kAuto;
   } else if (text == "jump") {
     backend = session::Backend::kJump;
+  } else if (text == "trap") {
+    backend = session::Backend::kTrap;
   } else if (text == "uprobe") {
     backend = session::Backend::kUprobe;
   } else {
-    return usage(fmt::format("--backend: '{}' is not auto, jump or uprobe", text));
+    return usage(fmt::format("--backend: '{}' is not auto, jump, trap or uprobe", text));
   }
   return {};
 }

@@ -128,8 +128,15 @@ constexpr OptionFact kOptions[] = {
      "default: tsc where it is constant)",
      kEvents},
     {OptionId::kBackend, OptionGroup::kProbes, "", "backend", "BACKEND",
-     "how a probe gets control: jump (into code that blip puts into the process), uprobe (the kernel's "
+     "how a probe gets control: jump (into code that blip puts into the process), trap (see --allow-trap, "
+     "for "
+     "every probe), uprobe (the kernel's "
      "breakpoints: root only, about a hundred times slower, follows no forks), auto (the default: jump)",
+     kTracing},
+    {OptionId::kAllowTrap, OptionGroup::kProbes, "", "allow-trap", "",
+     "where no jump fits, use int3 and a SIGTRAP handler in the process: slow, and a thread that blocks "
+     "SIGTRAP "
+     "later and meets one ends the process. Not in the C library, Go, or under seccomp",
      kTracing},
     {OptionId::kPid, OptionGroup::kTarget, "px", "pid", "PID", "a process to trace. Repeatable",
      kTracing | kList},
@@ -177,7 +184,6 @@ constexpr OptionFact kOptions[] = {
     later("", "no-inline"),
     later("e", ""),
     later("", "follow-exec"),
-    later("", "allow-trap"),
     later("", "string-max"),
     later("", "shm-path"),
 };

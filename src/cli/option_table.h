@@ -37,6 +37,7 @@ enum class OptionId {
   kMaxProbes,
   kClock,
   kBackend,
+  kAllowTrap,
   kCoverage,
   kJson,
   kColor,

@@ -231,7 +231,7 @@ TEST(Options, wrong_usage_says_what_to_do) {
       {"record --function f --subbuf-size 2G -p 1", "at most 1G"},
       {"record --function f --max-probes 0 -p 1", "--max-probes: 0 is too small"},
       {"record --clock=sun -p 1 --function f", "'sun' is not auto, tsc or monotonic"},
-      {"record --backend=warp -p 1 --function f", "'warp' is not auto, jump or uprobe"},
+      {"record --backend=warp -p 1 --function f", "'warp' is not auto, jump, trap or uprobe"},
       {"trace --color=red", "'red' is not auto, always or never"},
       {"view a b", "blip view takes one directory"},
       {"view -p 1", "-p is not an option of blip view"},
