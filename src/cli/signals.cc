@@ -55,8 +55,17 @@ StopSignals::StopSignals(void (*stop)(), bool (*forward)(int)) {
   }
 }
 
+// Somebody who asked twice gets the end of the first time: what is left to do takes no time.
 StopSignals::~StopSignals() {
-  for (size_t i = 0; i < std::size(kSignals); ++i) sigaction(kSignals[i], &before_[i], nullptr);
+  for (size_t i = 0; i < std::size(kSignals); ++i) {
+    const bool stops = kSignals[i] != SIGPIPE && kSignals[i] != SIGXFSZ;
+    const bool asked = stops && g_requested.load() && before_[i].sa_handler == SIG_DFL;
+    if (asked) {
+      signal(kSignals[i], SIG_IGN);
+    } else {
+      sigaction(kSignals[i], &before_[i], nullptr);
+    }
+  }
   g_stop.store(nullptr);
   g_forward.store(nullptr);
 }

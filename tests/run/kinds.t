@@ -50,7 +50,8 @@ needs: musl-gcc
 target: $EACH 200
 run: blip count -p $PID --function *
 check: table()["work"] == 200
-coverage: 98
+# 2 of 88 are refused: the way back from signal handlers, and a hlt.
+coverage: 97
 
 case: musl, the library's functions
 needs: musl-gcc
