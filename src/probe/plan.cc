@@ -22,7 +22,7 @@ namespace blip::probe {
 namespace {
 
 constexpr size_t kFunctionsPerPiece = 64;
-constexpr uint64_t kFirstBytes = 64;  // of a function: enough for its entry's window
+constexpr uint64_t kFirstBytes = 24;  // of a function: endbr64 and the longest window of its entry
 
 class PointPlanner {
  public:
