@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+// The inside of a Session: the members are in session_start.cc, session_output.cc, session_loop.cc and
+// session_end.cc.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "proc/command_signals.h"
+#include "session/live_merge.h"
+#include "session/session.h"
+#include "session/spawn.h"
+#include "session/traced_process.h"
+
+namespace blip::session {
+
+using Clock = std::chrono::steady_clock;
+
+// Of the one session a process has: set from signal handlers.
+inline std::atomic<bool> stop_requested = false;
+inline proc::CommandSignals current_command;
+
+constexpr std::chrono::milliseconds kLookForProcesses{100};
+constexpr int kTriesWhileWaiting = 20;
+
+struct Session::Impl {
+  explicit Impl(const Options& o) : options(o), context(options) {
+    if (options.max_events) context.limit.most = *options.max_events;
+  }
+  ~Impl() { current_command.forget(); }
+
+  Status start(const std::function<void()>& waiting);
+  Status start_by_name(const std::function<void()>& waiting);
+  Status start_command();
+  const proc::Process* first_process() const;
+  Status register_early();
+  Status go();
+  Status add_by_pid(pid_t pid);
+  size_t add_by_name();
+  bool is_known(pid_t pid) const;
+  // One that has just started may not have its libraries yet.
+  int tries() const { return options.wait_for_processes ? kTriesWhileWaiting : 1; }
+  Status arm_planned();
+  void choose_buffers();
+  Status open_output(const proc::Process& first);
+  Status register_streams(TracedProcess& process);
+  Status write_metadata();
+
+  Summary run(const Hooks& hooks);
+  End loop(const Hooks& hooks);
+  uint64_t drain();
+  bool wait(std::chrono::milliseconds pause);
+  std::optional<End> drop_gone(const Hooks& hooks);
+  void look_for_more(const Hooks& hooks);
+  void retire(TracedProcess& process);
+  void finish(Summary& summary);
+  void add_totals(TracedProcess& process);
+  void count(Summary& summary) const;
+  std::string place_of(uint64_t ip) const;
+
+  // Members in the order they are acquired: undone in reverse.
+  const Options options;
+  std::optional<ctf::TraceDir> dir;
+  ctf::Uuid uuid = ctf::random_uuid();
+  ctf::TraceInfo info;
+  TraceContext context;
+  std::optional<Spawn> spawn;
+  std::vector<std::unique_ptr<TracedProcess>> planned;
+  std::vector<std::unique_ptr<TracedProcess>> live;
+  std::optional<LiveMerge> merge;
+  std::map<pid_t, int> failures;  // of the right name, but could not be traced so often
+  uint64_t streams = 0;
+  Armed armed;
+  double registration_ms = 0;  // of armed.total_ms: metadata and stream files
+  ConsumerTotals totals;
+  std::vector<std::optional<uint64_t>> hits;  // by class id - 1: summed over processes as they go
+  std::vector<std::string> warnings;
+  std::optional<Error> output_error;
+  Clock::time_point last_look{};
+};
+
+}  // namespace blip::session

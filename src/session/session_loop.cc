@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+// Draining, and noticing who comes and goes.
+#include <fmt/core.h>
+#include <poll.h>
+
+#include <algorithm>
+
+#include "session/session_impl.h"
+
+namespace blip::session {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+// How long to sleep between rounds: short while much comes in.
+milliseconds pause_after(uint64_t bytes, uint64_t ring_size) {
+  if (bytes == 0) return milliseconds(20);
+  return bytes > ring_size / 4 ? milliseconds(1) : milliseconds(5);
+}
+
+}  // namespace
+
+uint64_t Session::Impl::drain() {
+  const ctf::ClockPair start = context.clock.sample();
+  uint64_t bytes = 0;
+  for (const auto& process : live) bytes = std::max(bytes, process->consumer().drain(start));
+  if (merge) context.limit.taken += merge->show(start.ns, context.limit.most - context.limit.taken);
+  return bytes;
+}
+
+// Sleeps, but not after a process has ended.
+bool Session::Impl::wait(milliseconds pause) {
+  std::vector<pollfd> events;
+  for (const auto& process : live)
+    events.push_back({.fd = process->poll_fd(), .events = POLLIN, .revents = 0});
+  return ::poll(events.data(), events.size(), static_cast<int>(pause.count())) > 0;
+}
+
+void Session::Impl::retire(TracedProcess& process) {
+  process.consumer().finish();
+  if (const auto& error = process.consumer().output_error(); error && !output_error) output_error = error;
+  add_totals(process);
+}
+
+// Ends of processes; a value if none is left.
+std::optional<End> Session::Impl::drop_gone(const Hooks& hooks) {
+  std::optional<End> last;
+  for (auto p = live.begin(); p != live.end();) {
+    last = (*p)->gone();
+    if (!last || (live.size() == 1 && !options.wait_for_processes)) {
+      ++p;
+      continue;
+    }
+    if (hooks.notice) hooks.notice(fmt::format("process {} has gone", (*p)->process().pid()));
+    retire(**p);
+    p = live.erase(p);
+    last.reset();  // of the one that was dropped, not of those left
+  }
+  return live.size() == 1 && !options.wait_for_processes ? last : std::nullopt;
+}
+
+void Session::Impl::look_for_more(const Hooks& hooks) {
+  if (!options.wait_for_processes || Clock::now() - last_look < kLookForProcesses) return;
+  last_look = Clock::now();
+  if (add_by_name() == 0) return;
+  const size_t before = live.size();
+  const uint64_t probes = armed.probes;
+  if (auto status = arm_planned(); !status && !output_error) output_error = status.error();
+  if (live.size() > before && hooks.notice)
+    hooks.notice(
+        fmt::format("armed {} probes in process {}", armed.probes - probes, live.back()->process().pid()));
+}
+
+End Session::Impl::loop(const Hooks& hooks) {
+  const auto begin = Clock::now();
+  for (;;) {
+    const uint64_t bytes = drain();
+    if (hooks.end_of_round) hooks.end_of_round();
+    if (context.limit.reached()) return End::kMaxEvents;
+    for (const auto& process : live)
+      if (process->consumer().output_error()) return End::kOutputFailed;
+    if (stop_requested) return End::kStopped;
+    milliseconds pause = pause_after(bytes, live.empty() ? 0 : live.front()->consumer().ring_size());
+    if (options.duration) {
+      const auto left = std::chrono::duration_cast<milliseconds>(*options.duration - (Clock::now() - begin));
+      if (left.count() <= 0) return End::kDuration;
+      pause = std::min(pause, left);
+    }
+    wait(pause);
+    if (const auto end = drop_gone(hooks)) return *end;
+    look_for_more(hooks);
+    if (output_error) return End::kOutputFailed;
+  }
+}
+
+}  // namespace blip::session

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+// Arming what was planned, and the streams its events go to.
+#include <fmt/core.h>
+
+#include <utility>
+
+#include "base/progress.h"
+#include "session/environment.h"
+#include "session/session_impl.h"
+
+namespace blip::session {
+
+// Of the processes of a name, one may end between plan and arm, or turn out to be in other hands.
+Status Session::Impl::arm_planned() {
+  const progress::Step step("attaching");
+  std::vector<std::unique_ptr<TracedProcess>> todo = std::exchange(planned, {});
+  std::optional<Error> failed;
+  for (std::unique_ptr<TracedProcess>& process : todo) {
+    const pid_t pid = process->process().pid();
+    auto status = process->arm();
+    if (!status && options.process_name.empty())
+      return options.pids.size() > 1 ? status.error().with_context(fmt::format("process {}", pid))
+                                     : status.error();
+    if (!status) {
+      failures[pid] = tries();
+      armed.notes.push_back(fmt::format("process {} is left out: {}", pid, status.error().message()));
+      failed = status.error();
+      continue;
+    }
+    const double instrumented_ms = since_process_start_ms();
+    TRY_OK(register_streams(*process));
+    registration_ms += since_process_start_ms() - instrumented_ms;
+    process->report(armed);
+    live.push_back(std::move(process));
+  }
+  if (live.empty() && failed) return *failed;
+  return {};
+}
+
+Status Session::Impl::open_output(const proc::Process& first) {
+  const std::string path =
+      options.output_dir.empty() ? ctf::default_name(first.comm(), first.pid()) : options.output_dir;
+  TRY(dir, ctf::TraceDir::create(path));
+  info = trace_info(options);
+  info.realtime_offset = context.clock.realtime_offset();
+  if (options.pids.size() == 1 || spawn) {
+    info.procname = first.comm();
+    info.vpid = first.ns_pid();
+  }
+  return {};
+}
+
+Status Session::Impl::register_streams(TracedProcess& process) {
+  if (merge) process.consumer().show_to(&*merge);
+  if (!dir) return {};
+  TRY_OK(write_metadata());
+  const std::string prefix = streams == 0 ? "" : fmt::format("pid{}-{}-", process.process().pid(), streams);
+  TRY_OK(process.consumer().write_to(
+      {.dir = *dir, .uuid = uuid, .prefix = prefix, .first_stream = streams, .before_several = [this] {
+         if (std::exchange(info.streams_of_several, true)) return Status();
+         return write_metadata();
+       }}));
+  streams += process.consumer().stream_count();
+  return {};
+}
+
+Status Session::Impl::write_metadata() {
+  return dir->write_metadata(ctf::metadata_text(info, context.classes.classes(), uuid));
+}
+
+}  // namespace blip::session
