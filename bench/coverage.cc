@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // How much of a file's code blip can patch by a jump, at addresses as the kernel would choose them:
-// blip_coverage [--json] [-v] FILE... For every file: each instruction alone, all of them at once, and the
-// entries of all functions. Functions of stripped files are known by their unwind tables.
+// blip_coverage [--json] [-v] [--exits] FILE... For every file: each instruction alone, all of them at once,
+// the entries of all functions, and functions with their entries and all exits (with --exits only these; -v
+// names those that are not complete). Functions of stripped files are known by their unwind tables.
 #include <fmt/core.h>
 
 #include <chrono>
@@ -70,7 +71,7 @@ void print_table(const Measured& m, bool verbose) {
   for (const auto& [reason, n] : c.refusals) fmt::print("    {:7} {}\n", n, reason);
 }
 
-int report(const std::string& path, bool json, bool verbose) {
+int report(const std::string& path, bool json, bool verbose, bool exits_only) {
   auto file = probe::Module::of_file(path);
   auto all = file ? probe::all_functions(*file) : Result<std::vector<elf::Function>>(file.error());
   if (!all) {
@@ -86,21 +87,30 @@ int report(const std::string& path, bool json, bool verbose) {
     for (size_t i = 0; i + 1 < x86::kStepCount; ++i) fmt::print(" {}", kSteps[i]);
     fmt::print("\n");
   }
-  for (const Measured& m :
-       {measure("alone", module,
-                [&](auto& space) { return probe::coverage_alone(module, functions, {}, space); }),
-        measure("together", module,
-                [&](auto& space) { return probe::coverage_together(module, functions, {}, space); }),
-        measure("entries", module, [&](auto& space) { return entries(module, functions, space); })}) {
-    json ? print_json(path, m) : print_table(m, verbose);
+  const auto name = [&](const probe::RefusedInstruction& r) {
+    if (verbose) fmt::print("    {:#x} {}\n", r.addr.value, r.reason);
+  };
+  std::vector<Measured> rows;
+  if (!exits_only) {
+    for (const Measured& m :
+         {measure("alone", module,
+                  [&](auto& space) { return probe::coverage_alone(module, functions, {}, space); }),
+          measure("together", module,
+                  [&](auto& space) { return probe::coverage_together(module, functions, {}, space); }),
+          measure("entries", module, [&](auto& space) { return entries(module, functions, space); })})
+      rows.push_back(m);
   }
+  rows.push_back(measure("exits", module, [&](auto& space) {
+    return probe::coverage_of_exits(module, functions, {}, space, name);
+  }));
+  for (const Measured& m : rows) json ? print_json(path, m) : print_table(m, verbose);
   return 0;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  bool json = false, verbose = false;
+  bool json = false, verbose = false, exits_only = false;
   int failed = 0;
   for (int i = 1; i < argc; ++i) {
     const std::string_view word = argv[i];
@@ -108,8 +118,10 @@ int main(int argc, char** argv) {
       verbose = true;
     } else if (word == "--json") {
       json = true;
+    } else if (word == "--exits") {
+      exits_only = true;
     } else {
-      failed |= report(argv[i], json, verbose);
+      failed |= report(argv[i], json, verbose, exits_only);
     }
   }
   return failed;

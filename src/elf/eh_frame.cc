@@ -20,6 +20,9 @@ struct Cie {
   uint8_t pointer_encoding = DW_EH_PE_absptr;
   uint8_t lsda_encoding = DW_EH_PE_omit;
   bool has_augmentation = false;
+  uint64_t code_alignment = 1;
+  int64_t data_alignment = 1;
+  std::span<const uint8_t> instructions;
 };
 
 struct Part {
@@ -61,6 +64,10 @@ bool read_augmentation(ByteReader& reader, std::string_view letters, Cie& cie) {
   return reader.ok();
 }
 
+std::span<const uint8_t> rest_of(std::span<const uint8_t> body, const ByteReader& reader) {
+  return reader.ok() ? body.subspan(reader.position()) : std::span<const uint8_t>();
+}
+
 // `body` is what follows the id.
 std::optional<Cie> parse_cie(std::span<const uint8_t> body) {
   ByteReader reader(body);
@@ -68,17 +75,22 @@ std::optional<Cie> parse_cie(std::span<const uint8_t> body) {
   std::string_view augmentation = reader.c_string();
   if (version != 1 && version != 3 && version != 4) return std::nullopt;
   if (version == 4) reader.skip(2);  // address and segment size
-  reader.uleb128();                  // code alignment
-  reader.sleb128();                  // data alignment
+  Cie cie;
+  cie.code_alignment = reader.uleb128();
+  cie.data_alignment = reader.sleb128();
   if (version == 1)
     reader.skip(1);  // return address register
   else
     reader.uleb128();
-  Cie cie;
-  if (!augmentation.starts_with('z'))
+  if (!augmentation.starts_with('z')) {
+    cie.instructions = rest_of(body, reader);
     return reader.ok() && augmentation.empty() ? std::optional(cie) : std::nullopt;
+  }
   cie.has_augmentation = true;
-  reader.uleb128();
+  const uint64_t size = reader.uleb128();
+  ByteReader behind = reader;
+  behind.skip(size);
+  cie.instructions = rest_of(body, behind);
   if (!read_augmentation(reader, augmentation.substr(1), cie)) return std::nullopt;
   return cie;
 }
@@ -88,9 +100,18 @@ std::optional<Frame> parse_fde(std::span<const uint8_t> body, FileAddr start, co
   auto begin = read_encoded_pointer(reader, cie.pointer_encoding, start);
   uint64_t size = read_encoded_value(reader, cie.pointer_encoding & kFormat);
   if (!begin || !reader.ok() || size == 0 || size > UINT64_MAX - begin->value) return std::nullopt;
-  Frame frame{{*begin, *begin + size}, std::nullopt};
-  if (!cie.has_augmentation) return frame;
-  reader.uleb128();
+  Frame frame{.range = {*begin, *begin + size},
+              .initial = cie.instructions,
+              .code_alignment = cie.code_alignment,
+              .data_alignment = cie.data_alignment};
+  if (!cie.has_augmentation) {
+    frame.instructions = rest_of(body, reader);
+    return frame;
+  }
+  const uint64_t augmentation = reader.uleb128();
+  ByteReader behind = reader;
+  behind.skip(augmentation);
+  frame.instructions = rest_of(body, behind);
   if (cie.lsda_encoding != DW_EH_PE_omit) frame.lsda = read_encoded_pointer(reader, cie.lsda_encoding, start);
   return frame;
 }

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 
 #include "base/addr.h"
 #include "elf/bytes.h"
@@ -10,10 +11,14 @@
 
 namespace blip::elf {
 
-// A frame description entry: the code it is for and, if exceptions can enter it, where its LSDA is.
+// A frame description entry: the code it is for; where its LSDA is, if exceptions can enter it; and the call
+// frame instructions of its CIE and its own, which cfa_rules.h reads. Views into the file.
 struct Frame {
   FileRange range;
   std::optional<FileAddr> lsda;
+  std::span<const uint8_t> initial, instructions;
+  uint64_t code_alignment = 1;
+  int64_t data_alignment = 1;
 };
 
 // Every readable FDE of .eh_frame (found through PT_GNU_EH_FRAME where there are no section headers), in its

@@ -50,15 +50,36 @@ void find_lea_targets(std::span<const uint8_t> code, FileAddr begin, std::vector
   }
 }
 
-std::vector<FileAddr> possible_tables(const ElfFile& file) {
+// op table(,index,8), reg: jmp or mov with a SIB byte that has no base, and the address in 32 bits.
+bool is_absolute_table(const uint8_t* bytes) {
+  const bool jump = bytes[0] == 0xff && bytes[1] == 0x24;
+  const bool load = bytes[0] == 0x8b && (bytes[1] & 0xc7) == 0x04;
+  return (jump || load) && (bytes[2] & 0xc7) == 0xc5;
+}
+
+void find_absolute_tables(std::span<const uint8_t> code, std::vector<FileAddr>& tables) {
+  for (size_t i = 0; i + 7 <= code.size(); ++i)
+    if (is_absolute_table(&code[i])) tables.push_back(FileAddr(*load<uint32_t>(code, i + 3)));
+}
+
+std::vector<FileAddr> lea_targets(const ElfFile& file) {
   std::vector<FileAddr> targets;
   for (const FileRange& range : file.code_ranges()) find_lea_targets(file.bytes(range), range.begin, targets);
+  return targets;
+}
+
+void make_set(std::vector<FileAddr>& addresses) {
+  std::sort(addresses.begin(), addresses.end());
+  addresses.erase(std::unique(addresses.begin(), addresses.end()), addresses.end());
+}
+
+std::vector<FileAddr> possible_tables(const ElfFile& file) {
+  std::vector<FileAddr> targets = lea_targets(file);
   std::erase_if(targets, [&](FileAddr table) {
     const Segment* segment = file.segment_at(table);
     return table.value % 4 != 0 || !segment || segment->write;
   });
-  std::sort(targets.begin(), targets.end());
-  targets.erase(std::unique(targets.begin(), targets.end()), targets.end());
+  make_set(targets);
   return targets;
 }
 
@@ -71,6 +92,14 @@ void add_entries(std::span<const uint8_t> entries, FileAddr table, CodeAddressSe
 }
 
 }  // namespace
+
+std::vector<FileAddr> table_starts(const ElfFile& file) {
+  std::vector<FileAddr> starts = lea_targets(file);
+  if (!file.is_position_independent())
+    for (const FileRange& range : file.code_ranges()) find_absolute_tables(file.bytes(range), starts);
+  make_set(starts);
+  return starts;
+}
 
 std::vector<FileAddr> jump_table_targets(const ElfFile& file) {
   std::vector<FileAddr> tables = possible_tables(file);

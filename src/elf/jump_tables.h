@@ -13,4 +13,9 @@ namespace blip::elf {
 // name a table.
 std::vector<FileAddr> jump_table_targets(const ElfFile& file);
 
+// Where tables and other data begin that code takes the address of, sorted, each once: a table does not reach
+// past the next. A superset, found like the above; in a file that is not position independent also the tables
+// of `jmp *table(,%rax,8)`.
+std::vector<FileAddr> table_starts(const ElfFile& file);
+
 }  // namespace blip::elf

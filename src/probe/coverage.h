@@ -42,6 +42,12 @@ Coverage coverage_alone(const Module& module, std::span<const elf::Function> fun
 Coverage coverage_together(const Module& module, std::span<const elf::Function> functions,
                            const PlanOptions& options, x86::TrampolineSpace& space);
 
+// Functions, not instructions: those whose exits are all known and can be patched, together with the entry
+// and with all other functions. `refused` is told about the others. Parts of functions are left out.
+Coverage coverage_of_exits(const Module& module, std::span<const elf::Function> functions,
+                           const PlanOptions& options, x86::TrampolineSpace& space,
+                           const std::function<void(const RefusedInstruction&)>& refused = {});
+
 // Where a file would be loaded: an executable or library that can be anywhere lies where the kernel puts one.
 Module assume_loaded(const Module& module);
 

@@ -45,9 +45,12 @@ class ExitFinder {
   // function too: an exit may be one of several functions.
   FunctionExits exits_of(const elf::Function& function);
 
+  // What a stripped file shows as a function is only a part of one.
+  bool is_part(const elf::Function& function);
+
  private:
-  class Impl;
-  std::unique_ptr<Impl> impl_;
+  struct Knowledge;
+  std::unique_ptr<Knowledge> knowledge_;
 };
 
 }  // namespace blip::probe

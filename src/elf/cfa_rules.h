@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// Where the frame of a function is at each of its instructions, as its unwind table tells.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "elf/eh_frame.h"
+
+namespace blip::elf {
+
+// How the canonical frame address is found: rsp before the call that made the frame, so rsp + 8 at the entry.
+struct CfaRule {
+  enum class Base : uint8_t { kRsp, kRbp, kOther };  // kOther: another register, or an expression
+  Base base = Base::kOther;
+  int64_t offset = 0;
+
+  bool operator==(const CfaRule&) const = default;
+};
+
+// From `begin` on, to the next row.
+struct CfaRow {
+  FileAddr begin;
+  CfaRule rule;
+};
+
+// The rows of a frame, sorted, the first at its begin. None where the table cannot be read.
+std::vector<CfaRow> cfa_rows(const Frame& frame);
+
+// The frames of a file. The file must outlive it.
+class CfaTable {
+ public:
+  explicit CfaTable(const ElfFile& file);
+
+  // Of the frame that holds the address; null: there is none. A frame's rows are read when first asked for.
+  const std::vector<CfaRow>* rows_at(FileAddr address);
+
+  static const CfaRow* row_at(const std::vector<CfaRow>& rows, FileAddr address);
+
+ private:
+  struct Entry {
+    Frame frame;
+    std::optional<std::vector<CfaRow>> rows;
+  };
+  std::vector<Entry> entries_;  // sorted by begin
+};
+
+}  // namespace blip::elf

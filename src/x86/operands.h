@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// For the few that look at single operands: an instruction as Zydis shows it.
+#pragma once
+
+#include <Zydis/Zydis.h>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "x86/registers.h"
+
+namespace blip::x86 {
+
+struct Operands {
+  ZydisDecodedInstruction insn;
+  std::array<ZydisDecodedOperand, ZYDIS_MAX_OPERAND_COUNT> all;
+
+  std::span<const ZydisDecodedOperand> each() const { return {all.data(), insn.operand_count}; }
+  bool is_register(unsigned i) const {
+    return i < insn.operand_count && all[i].type == ZYDIS_OPERAND_TYPE_REGISTER;
+  }
+  bool is_memory(unsigned i) const {
+    return i < insn.operand_count && all[i].type == ZYDIS_OPERAND_TYPE_MEMORY;
+  }
+  bool is_immediate(unsigned i) const {
+    return i < insn.operand_count && all[i].type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
+  }
+};
+
+std::optional<Operands> operands_of(std::span<const uint8_t> bytes);
+
+// 0 rax .. 15 r15, whatever its width; kNoRegister: no general register.
+uint8_t general_register(ZydisRegister r);
+
+// General registers that may get a new value, also in part or under a condition.
+uint16_t registers_changed(const Operands& operands);
+
+}  // namespace blip::x86
