@@ -54,7 +54,8 @@ std::vector<const Function*> FunctionIndex::matching(const FunctionMatcher& matc
   if (word) {
     add(by_word_.equal_range(*word));
   } else {
-    for (const auto& [name, index] : by_word_) candidates.push_back(index);
+    for (uint32_t i = 0; i < functions_.size(); ++i)  // _Znwm has no word at all
+      if (is_mangled(functions_[i].name)) candidates.push_back(i);
   }
   std::sort(candidates.begin(), candidates.end());
   candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());

@@ -49,6 +49,13 @@ TEST(FunctionIndex, plain_names) {
   EXPECT_THAT(index.matching(matcher_of("pars")), IsEmpty());
 }
 
+TEST(FunctionIndex, mangled_names_without_a_word) {
+  const auto functions = named({"_Znwm", "_ZdlPv", "_ZN2ns5parseEv"});
+  const FunctionIndex index(functions);
+  EXPECT_THAT(names(index.matching(matcher_of("operator new"))), ElementsAre("_Znwm"));
+  EXPECT_THAT(names(index.matching(matcher_of("operator delete(void*)"))), ElementsAre("_ZdlPv"));
+}
+
 TEST(FunctionIndex, demangled_names) {
   const auto functions = named({"_ZN2ns5parseEv", "_ZN2ns5parseEi", "_ZN2v85parseEv", "_ZN2ns6parse2Ev",
                                 "parse", "_ZN3foo17h0123456789abcdefE", "_RNvCs1234_7mycrate3foo"});
