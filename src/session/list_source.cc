@@ -20,7 +20,7 @@ Result<ListSource> open_process(pid_t pid) {
   source.modules = std::move(loaded.modules);
   source.unreadable = std::move(loaded.unreadable);
   TRY(source.plan_options, plan_options_of(pid, source.modules));
-  source.space = room_for_trampolines(source.maps, 0);
+  source.space = room_for_trampolines(source.maps, 0, true);
   return source;
 }
 

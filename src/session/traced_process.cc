@@ -92,7 +92,8 @@ Status TracedProcess::make_plan(const PlanScope& scope) {
   TRY(probe::PlanOptions plan_options, plan_options_of(process_.pid(), modules_));
   if (context_.options.allow_trap) plan_options.traps = x86::TrapUse::kLast;
   if (context_.options.backend == Backend::kTrap) plan_options.traps = x86::TrapUse::kAlways;
-  x86::TrampolineSpace space = room_for_trampolines(maps, targets_.size());
+  x86::TrampolineSpace space =
+      room_for_trampolines(maps, targets_.size(), context_.options.mode == Mode::kCount);
   for (size_t m = 0; m < modules_.size(); ++m) {
     std::vector<size_t> mine;
     std::vector<probe::Point> points;
