@@ -168,7 +168,27 @@ TEST_F(Traps, refused_while_a_handler_blocks_the_signal) {
   set_action(SIGUSR1, count_signal, true);
   start();
   if (!possible()) GTEST_SKIP() << "not in this build";
-  expect_refused("the handler of signal 10 blocks SIGTRAP");
+  expect_refused("the handler of signal 10 blocks SIGTRAP: a trap in it would end the process");
+}
+
+TEST_F(Traps, refused_while_another_tool_watches_signal_actions) {
+  start();
+  if (!possible()) GTEST_SKIP() << "not in this build";
+  // The worker sets no signal action: it never runs what is written here.
+  const TargetAddr site = find_sigaction_sites(modules_).sites.front().addr;
+  std::array<uint8_t, 1> was;
+  ASSERT_TRUE(memory_->read(site, was) && memory_->write(site, std::array<uint8_t, 1>{0xcc}));
+  auto armed = arm();
+  if (armed) {
+    ASSERT_EQ((*armed)->report().refused.size(), 1u);
+    EXPECT_EQ((*armed)->report().refused[0].second, "another tool watches the program's signal actions");
+    ASSERT_TRUE((*armed)->disarm());
+  } else {
+    EXPECT_THAT(armed.error().message(), HasSubstr("another tool watches"));
+  }
+  ASSERT_TRUE(memory_->write(site, was));
+  expect_clean();
+  EXPECT_EQ(worker_->finish(), 0);
 }
 
 TEST_F(Traps, those_of_a_dead_blip_go_on_and_are_cleaned_up) {

@@ -10,6 +10,7 @@ namespace blip::probe {
 namespace {
 
 using testing::ElementsAre;
+using testing::HasSubstr;
 
 class LiveChanges : public testing::Test {
  protected:
@@ -98,7 +99,8 @@ TEST_F(LiveChanges, what_shares_bytes_with_an_armed_probe_is_refused) {
   Plan second;
   second.probe(second.add(site_at(address_of(tac_neighbour), 10, x86::Step::kSingle)));
   ASSERT_TRUE((*armed)->add(traced_.sites(second), traced_.probes(second, 1)));
-  EXPECT_EQ((*armed)->report().refused.size(), 1u);
+  ASSERT_EQ((*armed)->report().refused.size(), 1u);
+  EXPECT_THAT((*armed)->report().refused[0].second, HasSubstr("has, or had, to do with the same bytes"));
   EXPECT_THAT(exact_hits(**armed, 2), ElementsAre(500, 0));
   ASSERT_TRUE((*armed)->disarm());
   expect_clean();
@@ -107,8 +109,40 @@ TEST_F(LiveChanges, what_shares_bytes_with_an_armed_probe_is_refused) {
 TEST_F(LiveChanges, no_more_than_was_provided_for) {
   auto armed = traced_.arm(plain(), 1);
   ASSERT_TRUE(armed) << armed.error().message();
-  EXPECT_FALSE((*armed)->add(traced_.sites(run()), traced_.probes(run(), 1)));
+  const auto added = (*armed)->add(traced_.sites(run()), traced_.probes(run(), 1));
+  ASSERT_FALSE(added);
+  EXPECT_THAT(added.error().message(), HasSubstr("probes were provided for in this trace"));
   EXPECT_THAT(exact_hits(**armed, 1), ElementsAre(500));
+  ASSERT_TRUE((*armed)->disarm());
+  expect_clean();
+}
+
+TEST_F(LiveChanges, no_traps_in_a_trace_that_runs) {
+  auto armed = traced_.arm(run(), 4);
+  ASSERT_TRUE(armed) << armed.error().message();
+  Plan trap;
+  trap.probe(trap.add(site_at(address_of(tac_plain), 10, x86::Step::kTrap)));
+  ASSERT_TRUE((*armed)->add(traced_.sites(trap), traced_.probes(trap, 4)));
+  ASSERT_EQ((*armed)->report().refused.size(), 1u);
+  EXPECT_EQ((*armed)->report().refused[0].second, "traps cannot be added to a trace that runs");
+  EXPECT_THAT(exact_hits(**armed, 5), ElementsAre(500, 500, 500, 500, 0));
+  ASSERT_TRUE((*armed)->disarm());
+  expect_clean();
+}
+
+TEST_F(LiveChanges, pad_files_are_not_endless) {
+  auto armed = traced_.arm(run(), 2 * abi::kMaxPadFiles);
+  ASSERT_TRUE(armed) << armed.error().message();
+  std::string error;
+  for (size_t probe = 4; error.empty() && probe < 2 * abi::kMaxPadFiles; ++probe) {
+    const auto added = (*armed)->add(traced_.sites(plain()), traced_.probes(plain(), probe));
+    if (!added)
+      error = added.error().message();
+    else
+      ASSERT_TRUE((*armed)->remove(probe));
+  }
+  EXPECT_EQ(error, "probes were added to this trace too many times");
+  EXPECT_THAT(exact_hits(**armed, 4), ElementsAre(500, 500, 500, 500));
   ASSERT_TRUE((*armed)->disarm());
   expect_clean();
 }

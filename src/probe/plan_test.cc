@@ -179,7 +179,9 @@ TEST(Plan, an_endbr64_before_a_loop_is_refused_but_not_the_entry) {
     const std::vector<Point> points{{.addr = f.addr, .is_entry = false, .function = f},
                                     {.addr = f.addr, .is_entry = true, .function = f}};
     const ModulePlan plan = plan_points(self(), points, {}, space);
-    EXPECT_THAT(plan.probes[0].refusal, testing::HasSubstr("marks a target of indirect jumps"));
+    EXPECT_THAT(plan.probes[0].refusal,
+                testing::HasSubstr(
+                    "it marks a target of indirect jumps, and what follows is entered from elsewhere too"));
     EXPECT_EQ(plan.probes[1].refusal, "");
     EXPECT_TRUE(plan.probes[1].skip_red_zone) << "the loop comes back";
   }

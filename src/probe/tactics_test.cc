@@ -141,7 +141,8 @@ TEST(Tactics, what_shares_bytes_with_a_refused_site_is_refused) {
     plan.sites.front().bytes[1] ^= 1;  // as if another tool had changed it
     auto armed = traced.arm(plan);
     ASSERT_TRUE(armed) << armed.error().message();
-    EXPECT_EQ((*armed)->report().refused.size(), 1u);
+    ASSERT_EQ((*armed)->report().refused.size(), 1u);
+    EXPECT_EQ((*armed)->report().refused.front().second, "the place it shares bytes with cannot be patched");
     EXPECT_EQ(traced.text(), text);
   }
   EXPECT_EQ(worker.errors(), 0u);

@@ -7,6 +7,14 @@
 
 #include <thread>
 
+extern "C" void no_instruction();
+extern "C" void not_for_uprobes();  // the kernel does not single-step what is locked
+asm(R"(
+no_instruction:  .byte 0x06, 0x06, 0x06
+not_for_uprobes: lock incl (%rax)
+                 ret
+)");
+
 namespace blip::probe {
 namespace {
 
@@ -101,11 +109,16 @@ TEST_P(UprobesTest, places_without_an_instruction_are_refused_alone) {
   ASSERT_TRUE(process && memory);
   static const int data = 1;
   const UprobePoint points[] = {{TargetAddr(reinterpret_cast<uintptr_t>(&data))},
-                                {TargetAddr(reinterpret_cast<uintptr_t>(&called))}};
+                                {TargetAddr(reinterpret_cast<uintptr_t>(&called))},
+                                {TargetAddr(reinterpret_cast<uintptr_t>(&no_instruction))},
+                                {TargetAddr(reinterpret_cast<uintptr_t>(&not_for_uprobes))}};
   auto uprobes = Uprobes::arm(*process, *memory, points, {.counts = true, .links = GetParam()});
   ASSERT_TRUE(uprobes) << uprobes.error().message();
-  ASSERT_EQ((*uprobes)->refused().size(), 1u);
-  EXPECT_EQ((*uprobes)->refused()[0].first, 0u);
+  using testing::Pair;
+  EXPECT_THAT((*uprobes)->refused(),
+              testing::UnorderedElementsAre(Pair(0, "it is not in a mapped file's code"),
+                                            Pair(2, "there is no instruction"),
+                                            Pair(3, "the kernel cannot put a uprobe on this instruction")));
   child.release();
   child.release();
   EXPECT_EQ(child.wait(), 0);

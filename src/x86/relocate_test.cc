@@ -119,10 +119,10 @@ const Refusal kRefusals[] = {
     {"syscall_not_last", "0f 05 90", "system call in the middle"},
     {"ret_not_last", "c3 90", "return in the middle"},
     {"jmp_not_last", "eb 10 90", "jump in the middle"},
-    {"call_rsp", "ff d4", "call through rsp"},
-    {"call_below_rsp", "ff 54 24 f8", "call through rsp"},
-    {"call_through_rsp_out_of_range", "ff 94 24 ff ff ff 7f", "call through rsp"},
-    {"call_through_esp", "67 ff 54 24 08", "call through rsp"},
+    {"call_rsp", "ff d4", "call through rsp among the replaced bytes"},
+    {"call_below_rsp", "ff 54 24 f8", "call through rsp among the replaced bytes"},
+    {"call_through_rsp_out_of_range", "ff 94 24 ff ff ff 7f", "call through rsp among the replaced bytes"},
+    {"call_through_esp", "67 ff 54 24 08", "call through rsp among the replaced bytes"},
     {"int3", "cc", "trap instruction (int3)"},
     {"int80", "cd 80", "trap instruction (int)"},
     {"int1", "f1", "trap instruction (int1)"},
@@ -130,7 +130,7 @@ const Refusal kRefusals[] = {
     {"hlt", "f4", "(hlt)"},
     {"far_call", "ff 1f", "rare kind (call)"},
     {"far_jmp", "ff 2f", "rare kind (jmp)"},
-    {"operand16_call_register", "66 ff d0", "operand-size prefix"},
+    {"operand16_call_register", "66 ff d0", "branch with an operand-size prefix"},
     {"far_ret", "cb", "rare kind (ret)"},
     {"xbegin", "c7 f8 00 00 00 00", "rare kind (xbegin)"},
     {"sysenter", "0f 34", "rare kind (sysenter)"},
@@ -138,10 +138,10 @@ const Refusal kRefusals[] = {
     {"wrmsr", "0f 30", "privileged instruction (wrmsr)"},
     {"undecodable", "90 06", "no instruction"},
     {"cut_short", "90 e9 00", "no instruction"},
-    {"into_an_instruction", "74 01 b8 00 00 00 00", "middle of an instruction"},
+    {"into_an_instruction", "74 01 b8 00 00 00 00", "leads into the middle of an instruction"},
     {"endbr64_inside", "90 f3 0f 1e fa", "target of indirect jumps"},
-    {"operand16_jmp", "66 e9 00 00 00 00", "operand-size prefix"},
-    {"eip_relative", "67 8b 05 00 00 20 00", "relative to eip"},
+    {"operand16_jmp", "66 e9 00 00 00 00", "branch with an operand-size prefix"},
+    {"eip_relative", "67 8b 05 00 00 20 00", "operand relative to eip"},
 };
 
 INSTANTIATE_TEST_SUITE_P(Table, RelocateRefuses, ::testing::ValuesIn(kRefusals),
@@ -191,12 +191,12 @@ TEST(Relocate, out_of_reach_is_refused_by_name) {
     auto window = bytes(hex);
     auto moved = relocate(window, kFrom, kFar);
     ASSERT_FALSE(moved) << hex;
-    EXPECT_THAT(moved.error().message(), HasSubstr("at 0x7f0000401000 refers to memory out of reach"));
+    EXPECT_THAT(moved.error().message(), HasSubstr("at 0x7f0000401000 refers to memory out of reach of the pad"));
   }
   auto jump = bytes("75 10");
   auto moved = relocate(jump, kFrom, kFar);
   ASSERT_FALSE(moved);
-  EXPECT_THAT(moved.error().message(), HasSubstr("target of jnz at 0x7f0000401000 is out of reach"));
+  EXPECT_THAT(moved.error().message(), HasSubstr("target of jnz at 0x7f0000401000 is out of reach of the pad"));
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ error: in a PLT (.plt of steps), probe that function itself
 
 case: the vDSO
 sh: exec blip count -p $PID --probe 0x$$(grep '\[vdso\]' /proc/$PID/maps | cut -d- -f1)
-error: in the vDSO
+error: in the vDSO, code of the kernel's that all processes share
 
 case: nothing mapped
 run: blip count -p $PID --probe 0x20

@@ -37,7 +37,7 @@ case: an IFUNC that nothing has bound is refused
 target: ifunc_calls 10
 with: libifunc.so.1
 run: blip count -p $PID --function never_called
-error: never_called, IFUNC
+error: never_called, an IFUNC: what it stands for is chosen in the process
 
 case: main of a stripped program
 target: main_pie 10
