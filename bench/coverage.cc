@@ -88,7 +88,7 @@ int report(const std::string& path, bool json, bool verbose, bool exits_only) {
     fmt::print("\n");
   }
   const auto name = [&](const probe::RefusedInstruction& r) {
-    if (verbose) fmt::print("    {:#x} {}\n", r.addr.value, r.reason);
+    if (verbose && !json) fmt::print("    {:#x} {}\n", r.addr.value, r.reason);
   };
   std::vector<Measured> rows;
   if (!exits_only) {

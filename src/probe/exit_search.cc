@@ -45,10 +45,13 @@ class ExitSearch {
     do {
       grown_ = false;
       found_ = {};
+      pops_return_address_.reset();
       make_code();
       look_at_all();
       if (parts_.size() > kMostParts) return refused("its code lies in too many places");
     } while (grown_);
+    if (pops_return_address_ && !found_.exits.empty())
+      give_up(*pops_return_address_, "takes its return address off the stack");
     std::sort(found_.exits.begin(), found_.exits.end(),
               [](const Exit& a, const Exit& b) { return a.at < b.at; });
     return std::move(found_);
@@ -111,7 +114,10 @@ class ExitSearch {
 
   // Labels whose addresses the function takes, and the cases of tables it takes the address of.
   void add_labels_taken(std::vector<TargetAddr>& labels) {
+    const bool absolute = !flow_.module.file().is_position_independent();
     for (const FlowInsn& i : code_.insns) {
+      if (const auto label = absolute ? x86::immediate_address(i) : std::nullopt)
+        if (part_at(file_address(*label)) && file_address(*label) != function_.addr) labels.push_back(*label);
       if (!i.insn.lea_width || !i.insn.rip_relative) continue;
       const FileAddr taken = file_address(i.insn.rip_target);
       if (flow_.module.file().is_code(taken)) {
@@ -243,7 +249,7 @@ class ExitSearch {
 
   void look_at(size_t i) {
     const x86::Insn& insn = code_.insns[i].insn;
-    if (depths_[i].known && depths_[i].bytes < 0) return give_up(i, "takes its return address off the stack");
+    if (depths_[i].known && depths_[i].bytes < 0) pops_return_address_ = i;
     switch (insn.flow) {
       case Flow::kReturn:
         return look_at_return(i);
@@ -397,6 +403,7 @@ class ExitSearch {
   std::map<size_t, Verdict> stays_;  // of indirect jumps
   std::map<TargetAddr, JumpSource> sources_;
   bool has_labels_ = false;
+  std::optional<size_t> pops_return_address_;
   FunctionExits found_;
 };
 

@@ -110,7 +110,8 @@ class Finder {
       return;
     }
     for (const int64_t address : addresses_in(m.base, user))
-      source_.tables.push_back(TargetAddr(static_cast<uint64_t>(address + m.displacement)));
+      source_.tables.push_back(
+          TargetAddr(static_cast<uint64_t>(address) + static_cast<uint64_t>(m.displacement)));
   }
 
   // What the register may be at `user`: the address before it in the same run, or any that the function ever
@@ -143,6 +144,13 @@ class Finder {
 };
 
 }  // namespace
+
+std::optional<TargetAddr> immediate_address(const FlowInsn& insn) {
+  if (insn.insn.mnemonic != "mov" || insn.bytes.size() < 5) return std::nullopt;
+  const auto o = operands_of(insn.bytes);
+  if (!o || !o->is_immediate(1)) return std::nullopt;
+  return TargetAddr(o->all[1].imm.value.u);
+}
 
 JumpSource jump_source(const FunctionCode& code, size_t jump) { return Finder(code, jump).run(); }
 

@@ -30,6 +30,9 @@ struct JumpSource {
   bool notrack = false;            // compilers put this prefix before the jump of a switch
 };
 
+// A number in the instruction that may be an absolute address: mov $label, %eax.
+std::optional<TargetAddr> immediate_address(const FlowInsn& insn);
+
 // Of the indirect jump at this index.
 JumpSource jump_source(const FunctionCode& code, size_t jump);
 
