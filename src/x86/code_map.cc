@@ -148,12 +148,21 @@ void CodeMap::scan(std::span<const uint8_t> text, TargetAddr base, std::span<con
   for (const Branch& b : near_branches(text, base, starts, wanted)) enter(b.target, true);
   if (base != base_) return;
   // Short ones come from the edges of what has been decoded.
-  for (const AddrRange& f : functions_) {
-    for (const AddrRange& edge :
-         {AddrRange{TargetAddr(f.begin.value - std::min(f.begin.value, kShortReach)), f.begin},
-          AddrRange{f.end, f.end + kShortReach}})
-      for (const Branch& b : short_branches(text, base, starts, edge, wanted)) enter(b.target, true);
-  }
+  std::vector<std::vector<Branch>> found(functions_.size() / kFunctionsPerPiece + 1);
+  parallel_pieces(functions_.size(), kFunctionsPerPiece, [&](size_t begin, size_t end) {
+    std::vector<Branch>& mine = found[begin / kFunctionsPerPiece];
+    for (size_t i = begin; i < end; ++i) {
+      const AddrRange& f = functions_[i];
+      for (const AddrRange& edge :
+           {AddrRange{TargetAddr(f.begin.value - std::min(f.begin.value, kShortReach)), f.begin},
+            AddrRange{f.end, f.end + kShortReach}}) {
+        const auto branches = short_branches(text, base, starts, edge, wanted);
+        mine.insert(mine.end(), branches.begin(), branches.end());
+      }
+    }
+  });
+  for (const auto& branches : found)
+    for (const Branch& b : branches) enter(b.target, true);
 }
 
 bool CodeMap::finish_function(AddrRange function) {
