@@ -161,15 +161,25 @@ CfaTable::CfaTable(const ElfFile& file) {
             [](const Entry& a, const Entry& b) { return a.frame.range < b.frame.range; });
 }
 
-const std::vector<CfaRow>* CfaTable::rows_at(FileAddr address) {
+size_t CfaTable::index_at(FileAddr address) const {
   const auto after =
       std::upper_bound(entries_.begin(), entries_.end(), address,
                        [](FileAddr a, const Entry& entry) { return a < entry.frame.range.begin; });
-  if (after == entries_.begin()) return nullptr;
-  Entry& entry = *std::prev(after);
-  if (!entry.frame.range.contains(address)) return nullptr;
+  if (after == entries_.begin() || !std::prev(after)->frame.range.contains(address)) return entries_.size();
+  return static_cast<size_t>(after - entries_.begin()) - 1;
+}
+
+const std::vector<CfaRow>* CfaTable::rows_at(FileAddr address) {
+  const size_t i = index_at(address);
+  if (i == entries_.size()) return nullptr;
+  Entry& entry = entries_[i];
   if (!entry.rows) entry.rows = cfa_rows(entry.frame);
   return entry.rows->empty() ? nullptr : &*entry.rows;
+}
+
+bool CfaTable::is_signal_frame(FileAddr address) const {
+  const size_t i = index_at(address);
+  return i < entries_.size() && entries_[i].frame.is_signal_frame;
 }
 
 const CfaRow* CfaTable::row_at(const std::vector<CfaRow>& rows, FileAddr address) {

@@ -36,6 +36,9 @@ class CfaTable {
   // Of the frame that holds the address; null: there is none. A frame's rows are read when first asked for.
   const std::vector<CfaRow>* rows_at(FileAddr address);
 
+  // The address is in a frame that is_signal_frame.
+  bool is_signal_frame(FileAddr address) const;
+
   static const CfaRow* row_at(const std::vector<CfaRow>& rows, FileAddr address);
 
  private:
@@ -43,6 +46,8 @@ class CfaTable {
     Frame frame;
     std::optional<std::vector<CfaRow>> rows;
   };
+  size_t index_at(FileAddr address) const;  // entries_.size(): none
+
   std::vector<Entry> entries_;  // sorted by begin
 };
 

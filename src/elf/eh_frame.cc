@@ -22,6 +22,7 @@ struct Cie {
   bool has_augmentation = false;
   uint64_t code_alignment = 1;
   int64_t data_alignment = 1;
+  bool is_signal_frame = false;
   std::span<const uint8_t> instructions;
 };
 
@@ -58,7 +59,9 @@ bool read_augmentation(ByteReader& reader, std::string_view letters, Cie& cie) {
       cie.lsda_encoding = reader.read<uint8_t>();
     else if (letter == 'P')
       read_encoded_value(reader, reader.read<uint8_t>());
-    else if (letter != 'S' && letter != 'B')
+    else if (letter == 'S')
+      cie.is_signal_frame = true;
+    else if (letter != 'B')
       return false;
   }
   return reader.ok();
@@ -103,7 +106,8 @@ std::optional<Frame> parse_fde(std::span<const uint8_t> body, FileAddr start, co
   Frame frame{.range = {*begin, *begin + size},
               .initial = cie.instructions,
               .code_alignment = cie.code_alignment,
-              .data_alignment = cie.data_alignment};
+              .data_alignment = cie.data_alignment,
+              .is_signal_frame = cie.is_signal_frame};
   if (!cie.has_augmentation) {
     frame.instructions = rest_of(body, reader);
     return frame;

@@ -19,6 +19,7 @@ struct Frame {
   std::span<const uint8_t> initial, instructions;
   uint64_t code_alignment = 1;
   int64_t data_alignment = 1;
+  bool is_signal_frame = false;  // no function: the way back from signal handlers
 };
 
 // Every readable FDE of .eh_frame (found through PT_GNU_EH_FRAME where there are no section headers), in its

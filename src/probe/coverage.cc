@@ -91,7 +91,7 @@ Module assume_loaded(const Module& module) {
   constexpr uint64_t kExecutable = 0x55d3'1c82'4000, kLibrary = 0x7f2b'86e1'5000;
   const AddrRange extent = module.extent();
   if (extent.begin.value - module.bias() != 0) return module;  // not position independent
-  return module.moved_to(module.is_executable() ? kExecutable : kLibrary);
+  return module.moved_to(loads_as_program(module) ? kExecutable : kLibrary);
 }
 
 }  // namespace blip::probe

@@ -41,7 +41,7 @@ Coverage coverage_of_exits(const Module& module, std::span<const elf::Function> 
   Points points;
   std::vector<Wanted> all;
   for (const elf::Function& f : functions) {
-    if (finder.is_part(f)) continue;
+    if (finder.is_no_function(f)) continue;
     const FunctionExits exits = finder.exits_of(f);
     Wanted wanted{f.addr, exits.incomplete, {points.add(f.addr, true, f)}};
     for (const Exit& exit : exits.exits) wanted.points.push_back(points.add(exit.at, false, exit.holder));

@@ -42,16 +42,17 @@ class ExitSearch {
 
   FunctionExits run() {
     if (flow_.pieces.begins_in_frame(function_)) return refused("it is a part of another function");
+    if (flow_.pieces.is_signal_frame(function_)) return refused("it is the way back from signal handlers");
     do {
       grown_ = false;
       found_ = {};
-      pops_return_address_.reset();
+      below_.clear();
       make_code();
       look_at_all();
       if (parts_.size() > kMostParts) return refused("its code lies in too many places");
     } while (grown_);
-    if (pops_return_address_ && !found_.exits.empty())
-      give_up(*pops_return_address_, "takes its return address off the stack");
+    for (const size_t i : below_)
+      if (reaches_exit(i)) give_up(i, "takes its return address off the stack");
     std::sort(found_.exits.begin(), found_.exits.end(),
               [](const Exit& a, const Exit& b) { return a.at < b.at; });
     return std::move(found_);
@@ -249,7 +250,7 @@ class ExitSearch {
 
   void look_at(size_t i) {
     const x86::Insn& insn = code_.insns[i].insn;
-    if (depths_[i].known && depths_[i].bytes < 0) pops_return_address_ = i;
+    if (depths_[i].known && depths_[i].bytes < 0) below_.push_back(i);
     switch (insn.flow) {
       case Flow::kReturn:
         return look_at_return(i);
@@ -270,7 +271,7 @@ class ExitSearch {
       default:
         break;
     }
-    if (!insn.ends_flow() && !code_.index_of(insn.end())) look_at_end(i);
+    if (!insn.ends_flow() && !x86::ends_the_thread(code_, i) && !code_.index_of(insn.end())) look_at_end(i);
   }
 
   // The compiler leaves dead code behind; but a jump whose labels are not all known may lead there.
@@ -316,6 +317,29 @@ class ExitSearch {
   void give_up(size_t i, std::string_view why) {
     if (!found_.incomplete.empty()) return;
     found_.incomplete = fmt::format("it {} at {:#x}", why, file_address(code_.insns[i].insn.addr).value);
+  }
+
+  // Whether control may get from there to an exit. A child that clone makes pops too, from a stack of its
+  // own.
+  bool reaches_exit(size_t from) const {
+    std::vector<bool> seen(code_.insns.size());
+    std::vector<size_t> todo{from};
+    const auto go = [&](TargetAddr a) {
+      const auto i = code_.index_of(a);
+      if (i && !seen[*i]) todo.push_back(*i);
+    };
+    while (!todo.empty()) {
+      const size_t i = todo.back();
+      todo.pop_back();
+      seen[i] = true;
+      const x86::Insn& insn = code_.insns[i].insn;
+      const FileAddr at = file_address(insn.addr);
+      if (std::any_of(found_.exits.begin(), found_.exits.end(), [&](const Exit& e) { return e.at == at; }))
+        return true;
+      if (insn.target && insn.flow != Flow::kCall) go(*insn.target);
+      if (!insn.ends_flow() && !x86::ends_the_thread(code_, i)) go(insn.end());
+    }
+    return false;
   }
 
   void look_at_return(size_t i) {
@@ -403,7 +427,7 @@ class ExitSearch {
   std::map<size_t, Verdict> stays_;  // of indirect jumps
   std::map<TargetAddr, JumpSource> sources_;
   bool has_labels_ = false;
-  std::optional<size_t> pops_return_address_;
+  std::vector<size_t> below_;  // instructions that run with the return address off the stack
   FunctionExits found_;
 };
 

@@ -19,8 +19,9 @@ FunctionExits ExitFinder::exits_of(const elf::Function& function) {
   return search_exits(*knowledge_, function);
 }
 
-bool ExitFinder::is_part(const elf::Function& function) {
-  return function.is_cold || knowledge_->pieces.begins_in_frame(function);
+bool ExitFinder::is_no_function(const elf::Function& function) {
+  return function.is_cold || knowledge_->pieces.begins_in_frame(function) ||
+         knowledge_->pieces.is_signal_frame(function);
 }
 
 }  // namespace blip::probe

@@ -45,8 +45,9 @@ class ExitFinder {
   // function too: an exit may be one of several functions.
   FunctionExits exits_of(const elf::Function& function);
 
-  // What a stripped file shows as a function is only a part of one.
-  bool is_part(const elf::Function& function);
+  // What a stripped file shows as a function is a part of one, or nothing that is called: the way back from
+  // signal handlers.
+  bool is_no_function(const elf::Function& function);
 
  private:
   struct Knowledge;

@@ -6,7 +6,8 @@
 
 #include "probe/functions.h"
 
-// Functions of this program, nobody calls them. EXITS_F(NAME) ... EXITS_END(NAME)
+// Functions of this program, nobody calls them. None makes a child: blip would patch that wherever it traces this
+// program.
 asm(R"(
     .text
     .macro F name
@@ -190,11 +191,23 @@ exits_labels2: .quad exits_label2, exits_label3
 
     F returns_twice
         pop %rdi
-        mov $58, %eax
+        mov $39, %eax
         syscall
         push %rdi
         ret
     END returns_twice
+
+    F starts_a_thread
+        mov $39, %eax
+        syscall
+        test %rax, %rax
+        je 1f
+        ret
+1:      pop %rax
+        call *%rax
+        mov $60, %eax
+        syscall
+    END starts_a_thread
 
     F leaves_something
         push %rax
@@ -252,6 +265,7 @@ TEST_F(Exits, are_returns) {
   EXPECT_THAT(kinds("nothing"), ElementsAre("ret"));
   EXPECT_THAT(kinds("two_returns"), ElementsAre("ret", "ret"));
   EXPECT_THAT(kinds("framed"), ElementsAre("ret"));
+  EXPECT_THAT(kinds("starts_a_thread"), ElementsAre("ret"));
 }
 
 TEST_F(Exits, are_tail_jumps) {
@@ -274,7 +288,7 @@ TEST_F(Exits, of_a_cold_part_are_the_functions) {
   EXPECT_THAT(kinds("split"), ElementsAre("ret", "tail"));
   EXPECT_EQ(found.exits.at(0).holder.name, "exits_split");
   EXPECT_EQ(found.exits.at(1).holder.name, "exits_split.cold");
-  EXPECT_TRUE(finder_.is_part(function("exits_split.cold")));
+  EXPECT_TRUE(finder_.is_no_function(function("exits_split.cold")));
 }
 
 TEST_F(Exits, may_be_those_of_another_function) {
@@ -308,7 +322,7 @@ TEST_F(Exits, of_nearly_all_functions_are_known) {
   size_t known = 0, all = 0;
   const std::vector<elf::Function> functions = all_functions(module_).value();
   for (const elf::Function& f : functions) {
-    if (f.is_ifunc || finder_.is_part(f) || f.name.starts_with("exits_")) continue;
+    if (f.is_ifunc || finder_.is_no_function(f) || f.name.starts_with("exits_")) continue;
     ++all;
     known += finder_.exits_of(f).complete();
   }

@@ -33,6 +33,8 @@ class Pieces {
   x86::StackHint hint_at(FileAddr address);
   // The unwind table says that a frame is there already when it is entered: it is a part of a function.
   bool begins_in_frame(const elf::Function& piece);
+  // It is the way back from signal handlers.
+  bool is_signal_frame(const elf::Function& piece) const { return cfa_.is_signal_frame(piece.addr); }
 
  private:
   const Module& module_;

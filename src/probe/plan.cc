@@ -2,12 +2,14 @@
 // See docs/design/patch_plan.md for the rules and why they suffice.
 #include "probe/plan.h"
 
+#include <elf.h>
 #include <fmt/core.h>
 
 #include <algorithm>
 
 #include "base/parallel.h"
 #include "base/progress.h"
+#include "elf/dynamic.h"
 #include "probe/every_instruction.h"
 #include "probe/function_rules.h"
 #include "probe/module_code.h"
@@ -300,6 +302,10 @@ ModulePlan plan_points(const Module& module, std::span<const Point> points, cons
   return PointPlanner(module, points, options).run(space);
 }
 
+bool loads_as_program(const Module& module) {
+  return module.is_executable() && !elf::dynamic_value(module.file(), DT_SONAME);
+}
+
 x86::TrampolineSpace assumed_space(const Module& module) {
   constexpr TargetAddr kLowest(0x10000), kHighest(0x7ffffffff000);
   constexpr uint64_t kHeap = 256 << 20;
@@ -307,7 +313,7 @@ x86::TrampolineSpace assumed_space(const Module& module) {
   const auto page = [](TargetAddr a) { return TargetAddr(a.value & ~uint64_t{0xfff}); };
   std::vector<AddrRange> free;
   if (page(extent.begin) > kLowest) free.push_back({kLowest, page(extent.begin)});
-  free.push_back({page(extent.end + 0xfff) + (module.is_executable() ? kHeap : 0), kHighest});
+  free.push_back({page(extent.end + 0xfff) + (loads_as_program(module) ? kHeap : 0), kHighest});
   return x86::TrampolineSpace(std::move(free), kMaxTrampolinePages);
 }
 

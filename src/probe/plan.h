@@ -29,6 +29,9 @@ inline constexpr size_t kMaxTrampolinePages = 8192;
 ModulePlan plan_points(const Module& module, std::span<const Point> points, const PlanOptions& options,
                        x86::TrampolineSpace& space);
 
+// A program, not a library, even if it can be run like one (libc): the heap begins behind it.
+bool loads_as_program(const Module& module);
+
 // Room for trampolines in a process that has only this module mapped.
 x86::TrampolineSpace assumed_space(const Module& module);
 

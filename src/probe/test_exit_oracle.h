@@ -176,7 +176,7 @@ class ExitOracle {
     ExitFinder finder(module);
     const auto functions = all_functions(module).value();
     for (const elf::Function& f : functions)
-      if (!f.is_cold && !finder.is_part(f)) add(module, f, finder, *known);
+      if (!f.is_cold && !finder.is_no_function(f)) add(module, f, finder, *known);
     modules_.push_back(std::move(known));
     return last_ = modules_.back().get();
   }

@@ -174,6 +174,21 @@ TEST_F(LadderTest, everything_moves_to_make_room_for_a_byte) {
   EXPECT_LT(p.rewrites[1].rank, p.rewrites[0].rank);
 }
 
+TEST_F(LadderTest, the_next_run_begins_earlier_to_complete_a_single_byte) {
+  // ret; entry: add $127, %rax; ret; nop. Both returns are wanted.
+  code("c3 48 83 c0 7f c3 0f 1f 44 00 00", {1});
+  const LadderPlan p = plan({0, 5});
+  for (const Verdict& v : p.verdicts) EXPECT_EQ(v.refusal, "");
+  ASSERT_EQ(p.rewrites.size(), 2u);
+  EXPECT_EQ(p.rewrites[0].step, Step::kEvictNext);
+  EXPECT_EQ(p.rewrites[1].start, start_ + 1);
+  EXPECT_EQ(p.verdicts[1].offset, 4);
+  // Its own jump completes the one before.
+  const auto rel = static_cast<uint32_t>(p.rewrites[0].entry - (start_ + 5));
+  const auto next = static_cast<uint32_t>(p.rewrites[1].entry - (start_ + 6));
+  EXPECT_EQ(rel, 0xe9 | next << 8);
+}
+
 TEST_F(LadderTest, a_neighbour_makes_room) {
   space_ = TrampolineSpace();  // no puns
   code("31 c0 c3 b8 07 00 00 00 b9 07 00 00 00 c3", {2, 3});

@@ -51,6 +51,9 @@ class RunFinder {
   Run forward(TargetAddr start, uint64_t wanted) const;
   // Runs that hold all of the points (sorted), none overlapping. Points next to each other share one.
   std::vector<Run> covering(std::span<const TargetAddr> points) const;
+  // Where nothing but a single byte can be changed (a ret that is jumped to), the next run, if it begins a
+  // little later, begins right behind: then its jump can be chosen to complete the one of the byte.
+  void close_gaps(std::span<Run> runs) const;
 
  private:
   bool joins(TargetAddr a, TargetAddr b) const {

@@ -2,6 +2,7 @@
 #include "x86/stack_depth.h"
 
 #include <algorithm>
+#include <array>
 #include <unordered_map>
 
 #include "x86/stack_state.h"
@@ -13,6 +14,14 @@ std::optional<size_t> FunctionCode::index_of(TargetAddr a) const {
                                       [](const FlowInsn& i, TargetAddr at) { return i.insn.addr < at; });
   if (found == insns.end() || found->insn.addr != a) return std::nullopt;
   return static_cast<size_t>(found - insns.begin());
+}
+
+bool ends_the_thread(const FunctionCode& code, size_t i) {
+  constexpr std::array<uint8_t, 5> kExit{0xb8, 60, 0, 0, 0}, kExitGroup{0xb8, 231, 0, 0, 0};  // mov $n, %eax
+  if (i == 0 || code.insns[i].insn.flow != Flow::kSyscall) return false;
+  const auto before = code.insns[i - 1].bytes;
+  return std::equal(before.begin(), before.end(), kExit.begin(), kExit.end()) ||
+         std::equal(before.begin(), before.end(), kExitGroup.begin(), kExitGroup.end());
 }
 
 namespace {
@@ -89,7 +98,8 @@ class DepthFlow {
     if (insn.target && insn.flow != Flow::kCall) arrive(*insn.target, state);
     if (insn.flow == Flow::kIndirectJump && inside_(i, depth_at(i)))
       for (const TargetAddr label : code_.labels) arrive(label, state);
-    if (!insn.ends_flow() && (!is_call || comes_back(i))) arrive(insn.end(), state);
+    if (insn.ends_flow() || ends_the_thread(code_, i) || (is_call && !comes_back(i))) return;
+    arrive(insn.end(), state);
   }
 
   const FunctionCode& code_;

@@ -48,6 +48,9 @@ struct StackDepth {
   bool is(int32_t n) const { return known && bytes == n; }
 };
 
+// A system call that does not come back: mov $exit, %eax; syscall.
+bool ends_the_thread(const FunctionCode& code, size_t insn);
+
 // Whether the indirect jump at this index stays in the function, its depth being this.
 using StaysInside = std::function<bool(size_t, const StackDepth&)>;
 
