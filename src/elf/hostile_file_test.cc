@@ -4,6 +4,7 @@
 
 #include <random>
 
+#include "elf/cfa_rules.h"
 #include "elf/code_pointers.h"
 #include "elf/debug_link.h"
 #include "elf/jump_tables.h"
@@ -49,6 +50,10 @@ uint64_t read_everything(const Bytes& image) {
   if (auto range = file->build_id_range()) sum += file->bytes(*range).size();
   for_each_function_slot(*file, [&](const FunctionSlot& slot) { sum += slot.symbol.size(); });
   sum += landing_pads(*file).size() + frame_ranges(*file).size() + code_pointers(*file).size();
+  CfaTable frames(*file);
+  for (const FileRange& range : frame_ranges(*file))
+    if (const auto* rows = frames.rows_at(range.begin)) sum += rows->size();
+  sum += table_starts(*file).size();
   return sum + jump_table_targets(*file).size() + rseq_sections(*file).size();
 }
 

@@ -16,7 +16,6 @@ namespace {
 using testing::IsEmpty;
 
 constexpr uint64_t kMostSteps = 2'000'000;
-constexpr uint64_t kFirstSteps = 400'000;          // of programs that run longer
 constexpr const char* kInput = "/proc/self/maps";  // text that every machine has
 
 // Of programs that run longer.
