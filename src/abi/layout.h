@@ -29,7 +29,8 @@ inline constexpr uint64_t kGatePageSize = kPageSize;
 // Values of GatePage::gate. A fork's child finds kGateClosed and opens it itself (the clone pad does), or
 // stores kGateIgnored where children are not followed. Each child that shares a thread's TLS (vfork,
 // posix_spawn) adds kGateChild while it lives. Only kGateOpen lets a hit into an rseq section; hits at a
-// closed gate are counted as skipped, at an ignored one not at all.
+// closed gate that stays closed (DataHeader::unannounced_gate) are counted as skipped, at an ignored one not
+// at all.
 inline constexpr uint32_t kGateClosed = 0;
 inline constexpr uint32_t kGateOpen = 1;
 inline constexpr uint32_t kGateChild = 2;
@@ -189,7 +190,9 @@ struct DataHeader {
   uint32_t site_count;  // entries, free ones among them
   uint32_t probe_count;
   uint32_t pad_file_count;
-  uint32_t unused;
+  // What a fork's child that finds its gate closed stores there at its first hit, because no pad stood in for
+  // the system call that made it; kGateClosed: its hits are skipped.
+  uint32_t unannounced_gate;
   uint64_t stub_addr;  // bytes of text lent for remote system calls; 0: none
   uint64_t stub_size;
   uint64_t trap_size;                // bytes below the gate page that begin with a TrapTable; 0: no traps

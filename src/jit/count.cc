@@ -52,9 +52,16 @@ void CountEmitter::cold(asmjit::Label done) {
   a_.jz(skip);
   a_.lock().inc(counter(abi::kHits, shared_row));
   a_.jmp(done);
-  a_.bind(skip);  // a fork's child that did not open its gate
+  a_.bind(skip);  // a fork's child that nobody announced opens its gate now, if it may
   a_.test(dword_ptr(rcx, kGate), abi::kGateIgnored);
   a_.jnz(done);
+  asmjit::Label closed = a_.newLabel();
+  a_.mov(eax, dword_ptr(rcx, offsetof(abi::DataHeader, unannounced_gate)));
+  a_.test(eax, eax);
+  a_.jz(closed);
+  a_.mov(dword_ptr(rcx, kGate), eax);
+  a_.jmp(slow_);
+  a_.bind(closed);
   a_.lock().inc(counter(abi::kSkipped, shared_row));
   a_.jmp(done);
   if (section_) section_->emit_descriptor();

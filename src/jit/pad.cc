@@ -167,7 +167,7 @@ bool in_reach(TargetAddr a, TargetAddr b) {
 }
 
 uint64_t max_program_size(const Program& program) {
-  constexpr uint64_t kCount = 256;    // frame, section, cold part, descriptor and its alignment
+  constexpr uint64_t kCount = 288;    // frame, section, cold part, descriptor and its alignment
   constexpr uint64_t kRecord = 384;   // the same
   constexpr uint64_t kPerField = 48;  // both paths
   if (program.kind == Program::Kind::kCount) return kCount;

@@ -10,6 +10,8 @@
 
 #include <fmt/core.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -225,8 +227,25 @@ Status Instrumentation::map_memory() {
                                    batches_.back().trampolines(), trap_size));
     armed_ = true;
     sharers_ = MemorySharers(process_.pid(), region_.data_fd);
-    return {};
+    return check_tsc(caller);
   });
+}
+
+// Records carry a time, also that of the vDSO's clock, which reads the TSC; where that is forbidden
+// (PR_SET_TSC) it is a SIGSEGV. Threads inherit it, so that one is asked for all. The answer goes to memory
+// that has no contents yet.
+Status Instrumentation::check_tsc(proc::RemoteCaller& caller) {
+  if (geometry_.slot_size == 0) return {};  // counting
+  const auto asked = caller.call(SYS_prctl, PR_GET_TSC, region_.control.value);
+  int state = PR_TSC_ENABLE;
+  std::memcpy(&state, region(), sizeof state);
+  std::memset(region(), 0, sizeof state);
+  if (!asked || state != PR_TSC_SIGSEGV) return {};
+  return Error(
+      ErrorKind::kUnsupported,
+      fmt::format("process {} may not read the CPU's cycle counter (PR_SET_TSC): a recorded event would kill "
+                  "it. `blip count` works",
+                  process_.pid()));
 }
 
 jit::Environment Instrumentation::environment() const {
@@ -272,6 +291,14 @@ void Instrumentation::refuse(const PadJob& job, const std::string& reason) {
   for (uint32_t probe : job.probes) report_.refused.emplace_back(probe, reason);
 }
 
+// Not kGateOpen: whether restartable sequences are registered where the child looks for them is not known. It
+// must ask for its pid, unless it only counts.
+uint32_t Instrumentation::unannounced_gate() const {
+  if (!follow_fork_) return abi::kGateIgnored;
+  if (process_.seccomp_mode() != 0 && geometry_.slot_size != 0) return abi::kGateClosed;
+  return abi::kGateOpen | abi::kGateChild;
+}
+
 void Instrumentation::fill_header() {
   ring::format_region(geometry_, region(), region_.control.value);
   auto* header = reinterpret_cast<abi::DataHeader*>(region());
@@ -280,6 +307,7 @@ void Instrumentation::fill_header() {
   auto stat = proc::read_stat(::getpid(), ::getpid());
   header->owner_start_time = stat ? stat->start_time : 0;
   header->trap_size = region_.trap_size;
+  header->unannounced_gate = unannounced_gate();
   header->pad_file_count = static_cast<uint32_t>(region_.pad_files.size());
   for (size_t i = 0; i < region_.pad_files.size(); ++i) header->pad_files[i] = region_.pad_files[i].inode;
 }

@@ -86,6 +86,7 @@ class Instrumentation {
   Status choose_clock();
   std::vector<x86::CloneSite> find_clone_sites();
   Status map_memory();
+  Status check_tsc(proc::RemoteCaller& caller);
   Status build();
   void plan_traps(const ModuleSites& sites);
   void refuse_traps(Batch& batch, const std::string& reason) const;
@@ -101,6 +102,7 @@ class Instrumentation {
   void retire(Patch& patch, const std::vector<size_t>& edits);
   Result<bool> restore_one(const Patch& patch, const EditMask& mask);
   void fill_header();
+  uint32_t unannounced_gate() const;
   jit::Environment environment() const;
   bool thread_before_clone(proc::Attachment& attachment) const;
   bool asks_tid() const;

@@ -94,6 +94,29 @@ Status refuse_foreign_machine(pid_t pid, pid_t tid, const std::string& path) {
   return {};
 }
 
+// Valgrind runs a translation of the program: jumps in the program's text would do nothing, or half of it.
+Status refuse_valgrind(pid_t pid, const std::string& path) {
+  if (path.find("/valgrind/") == std::string::npos || path.find("-amd64-linux") == std::string::npos)
+    return {};
+  return unsupported(fmt::format(
+      "process {} runs under valgrind, which executes a translation of it: probes in its code would "
+      "not be reached. Run it without valgrind",
+      pid));
+}
+
+// The kernel kills such a thread for reading the cycle counter, and for any system call but four.
+Status refuse_strict_seccomp(pid_t pid) {
+  constexpr int kStrict = 1;
+  TRY(const std::vector<pid_t> threads, list_threads(pid));
+  for (pid_t tid : threads) {
+    const auto status = read_status(pid, tid);
+    if (status && status->seccomp_mode == kStrict)
+      return unsupported(fmt::format(
+          "process {}: thread {} is in strict seccomp mode, where a probe would get it killed", pid, tid));
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<Process> Process::open(pid_t pid) {
@@ -117,6 +140,8 @@ Result<Process> Process::open(pid_t pid) {
   TRY_OK(check_permission(pid, tid, status));
   TRY(process.exe_path_, read_exe_link(pid, tid));
   TRY_OK(refuse_foreign_machine(pid, tid, process.exe_path_));
+  TRY_OK(refuse_valgrind(pid, process.exe_path_));
+  TRY_OK(refuse_strict_seccomp(pid));
   process.start_time_ = stat.start_time;
   process.comm_ = read_comm(pid, pid);
   process.ns_pid_ = status.ns_pids.empty() ? pid : status.ns_pids.back();

@@ -16,8 +16,8 @@ namespace blip::proc {
 class Process {
  public:
   // Refuses, each with its own wording, what does not exist, has ended, cannot be traced by blip (thread ids,
-  // kernel threads, blip itself and its ancestors, 32-bit programs), may not be, or already is. Does not
-  // disturb the process.
+  // kernel threads, blip itself and its ancestors, 32-bit programs, programs under valgrind or in strict
+  // seccomp mode), may not be, or already is. Does not disturb the process.
   static Result<Process> open(pid_t pid);
 
   pid_t pid() const { return pid_; }

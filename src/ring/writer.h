@@ -80,11 +80,30 @@ inline uint64_t* slot_pid(uint8_t* control, uint64_t* slot) {
   return slot + (uint64_t{1} << (ring->slot_shift - 3)) - 1;
 }
 
+inline int32_t system_id(long number) {
+  long result;
+  asm volatile("syscall" : "=a"(result) : "0"(number) : "rcx", "r11", "memory");
+  return static_cast<int32_t>(result);
+}
+
 inline int32_t system_tid() {
   constexpr long kSysGettid = 186;
-  long result;
-  asm volatile("syscall" : "=a"(result) : "0"(kSysGettid) : "rcx", "r11", "memory");
-  return static_cast<int32_t>(result);
+  return system_id(kSysGettid);
+}
+
+// The first hit in a fork's child that nobody announced: its page is wiped. What libc keeps of the thread's
+// id may be its parent's, so the kernel is asked. Threads that do this at once store the same.
+inline uint32_t open_wiped_gate(uint8_t* control, abi::GatePage* page) {
+  constexpr long kSysGetpid = 39;
+  const uint32_t gate = shared_at<const abi::DataHeader>(control, 0)->unannounced_gate;
+  if ((gate & abi::kGateOpen) != 0) {
+    page->pid = system_id(kSysGetpid);
+    page->tid_offset = abi::kNoTidOffset;
+  }
+  uint32_t closed = abi::kGateClosed;
+  const bool mine =
+      __atomic_compare_exchange_n(&page->gate, &closed, gate, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+  return mine ? gate : closed;
 }
 
 // The calling thread as the kernel names it. The thread pointer is believed only while no child can be
@@ -147,8 +166,10 @@ struct MonotonicStamper {
 // own.
 template <class Stamper = TscStamper>
 inline Reservation reserve(uint8_t* control, uint16_t class_id, Stamper stamper = {}) {
-  const auto* page = reinterpret_cast<const abi::GatePage*>(control - abi::kGatePageSize);
-  const uint32_t gate = __atomic_load_n(&page->gate, __ATOMIC_RELAXED);
+  auto* page = reinterpret_cast<abi::GatePage*>(control - abi::kGatePageSize);
+  uint32_t gate = __atomic_load_n(&page->gate, __ATOMIC_RELAXED);
+  if (gate == abi::kGateClosed) [[unlikely]]
+    gate = open_wiped_gate(control, page);
   if ((gate & abi::kGateOpen) == 0) {
     if ((gate & abi::kGateIgnored) == 0) count_hit(control, abi::kSkipped, class_id);
     return {nullptr, 0, 0};
