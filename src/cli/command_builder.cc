@@ -99,6 +99,12 @@ Status CommandBuilder::apply(const OptionFact& fact, const std::string& value) {
     case OptionId::kNoFollowFork:
       options.follow_fork = false;
       return {};
+    case OptionId::kFollowExec:
+      options.follow_exec = true;
+      return {};
+    case OptionId::kLifecycle:
+      options.lifecycle = true;
+      return {};
     case OptionId::kColor:
       return apply_color(value);
     case OptionId::kDuration:
@@ -273,7 +279,9 @@ Status CommandBuilder::check_target() const {
 
 Status CommandBuilder::finish_tracing(const std::vector<std::string>& args) {
   session::Options& options = command_.session;
-  if (options.probes.empty())
+  if (options.probes.empty() && options.lifecycle && !options.process_name.empty())
+    return usage("--lifecycle without a probe needs -p PID or a command, not -n NAME");
+  if (options.probes.empty() && !options.lifecycle)
     return usage(fmt::format("no probe given: say what to probe, as in --function main ({})", help_hint()));
   TRY_OK(check_target());
   for (session::ProbeRequest& probe : options.probes)

@@ -120,6 +120,10 @@ constexpr OptionFact kOptions[] = {
      "before it; "
      "before the first probe, to all. Repeatable",
      kTracing},
+    {OptionId::kLifecycle, OptionGroup::kProbes, "", "lifecycle", "",
+     "also events for processes and threads that begin and end, fork, exec, libraries that are loaded and "
+     "unloaded; alone, without probes, nothing is put into the process",
+     kEvents},
     {OptionId::kMaxProbes, OptionGroup::kProbes, "", "max-probes", "N",
      "how many probes may be armed before blip refuses (20000)", kTracing},
     {OptionId::kClock, OptionGroup::kProbes, "", "clock", "CLOCK",
@@ -150,6 +154,11 @@ constexpr OptionFact kOptions[] = {
      kTracing},
     {OptionId::kNoFollowFork, OptionGroup::kTarget, "", "no-follow-fork", "",
      "leave the children of traced processes alone", kTracing},
+    {OptionId::kFollowExec, OptionGroup::kTarget, "", "follow-exec", "",
+     "trace a process that calls exec, or a child that does, on in its new program, some milliseconds after "
+     "it "
+     "started. What does not match yet may match later",
+     kTracing},
     {OptionId::kDuration, OptionGroup::kEnd, "", "duration", "TIME",
      "end after TIME: 10s, 500ms, 2m, 1h; a plain number means seconds", kTracing},
     {OptionId::kMaxEvents, OptionGroup::kEnd, "", "max-events", "N", "end after N events", kEvents},
@@ -183,7 +192,6 @@ constexpr OptionFact kOptions[] = {
     later("", "filter"),
     later("", "no-inline"),
     later("e", ""),
-    later("", "follow-exec"),
     later("", "string-max"),
     later("", "shm-path"),
 };

@@ -29,6 +29,8 @@ enum class OptionId {
   kWait,
   kCommand,
   kNoFollowFork,
+  kFollowExec,
+  kLifecycle,
   kOutput,
   kDuration,
   kMaxEvents,

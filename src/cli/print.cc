@@ -13,7 +13,6 @@ namespace blip::cli {
 namespace {
 
 constexpr size_t kBatch = 64 << 10;
-constexpr size_t kText16 = 16;
 constexpr int64_t kNsPerSecond = 1'000'000'000;
 
 template <typename Int>
@@ -35,20 +34,6 @@ Int load(const uint8_t* from) {
   return value;
 }
 
-uint32_t size_of(ctf::FieldType type) {
-  switch (type) {
-    case ctf::FieldType::kInt32:
-    case ctf::FieldType::kUint32:
-      return 4;
-    case ctf::FieldType::kUint64:
-    case ctf::FieldType::kHex64:
-      return 8;
-    case ctf::FieldType::kText16:
-      return kText16;
-  }
-  return 0;
-}
-
 void append_value(std::string& out, ctf::FieldType type, const uint8_t* from, bool json) {
   switch (type) {
     case ctf::FieldType::kInt32:
@@ -64,9 +49,10 @@ void append_value(std::string& out, ctf::FieldType type, const uint8_t* from, bo
       if (!json) out += "0x";
       append_number(out, load<uint64_t>(from), json ? 10 : 16);
       break;
-    case ctf::FieldType::kText16: {
+    case ctf::FieldType::kText16:
+    case ctf::FieldType::kText256: {
       const char* text = reinterpret_cast<const char*>(from);
-      const std::string_view view(text, strnlen(text, kText16));
+      const std::string_view view(text, strnlen(text, ctf::field_size(type)));
       if (json) {
         append_json_string(out, view);
       } else {
@@ -152,7 +138,7 @@ const Printer::ClassFormat& Printer::format_of(const ctf::EventClass& event_clas
     if (style_.color) slot->name += kPlain;
   }
   for (const ctf::Field& field : event_class.fields) {
-    if (field.offset + size_of(field.type) > event_class.record_size) continue;
+    if (field.offset + ctf::field_size(field.type) > event_class.record_size) continue;
     if (is_tid(field) && !slot->has_tid) {
       slot->has_tid = true;
       slot->tid = {",\"tid\":", field.type, field.offset};

@@ -79,7 +79,7 @@ Outcome trace(const Command& command, const TracingHooks& hooks) {
   }
   Session& session = **started;
   tell_armed(command, session.armed());
-  if (session.armed().probes == 0 && !session.command_ended()) {
+  if (session.armed().probes == 0 && !session.command_ended() && !session.may_come_later()) {
     say_error("nothing was armed: every function that matches was refused (-v lists why)");
     return {kExitFailed, {}};
   }

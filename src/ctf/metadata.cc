@@ -108,6 +108,8 @@ std::string declaration(const std::string& name, FieldType type) {
       return "hex64_t " + name + ";";
     case FieldType::kText16:
       return "utf8_t " + name + "[16];";
+    case FieldType::kText256:
+      return "utf8_t " + name + "[256];";
   }
   return {};
 }

@@ -73,13 +73,15 @@ class Values {
       case FieldType::kHex64:
         return fmt::format("0x{:X}", put(bits));
       case FieldType::kText16:
-        return text();
+        return text(16);
+      case FieldType::kText256:
+        return text(256);
     }
     return {};
   }
-  std::string text() {
+  std::string text(size_t size) {
     const std::string word = std::string("worker-ab\xc3\xb6\xe2\x82\xac").substr(0, 1 + random_() % 9);
-    bytes_ += word + std::string(16 - word.size(), '\0');
+    bytes_ += word + std::string(size - word.size(), '\0');
     return '"' + word + '"';
   }
 

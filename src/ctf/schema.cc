@@ -17,6 +17,8 @@ uint32_t field_size(FieldType type) {
       return 8;
     case FieldType::kText16:
       return 16;
+    case FieldType::kText256:
+      return 256;
   }
   return 0;
 }

@@ -12,9 +12,10 @@ enum class FieldType {
   kInt32,
   kUint32,
   kUint64,
-  kHex64,   // shown in base 16: addresses and registers
-  kText16,  // 16 bytes of UTF-8, NUL-padded; never empty, for which babeltrace2 2.0 shows the text it read
-            // before
+  kHex64,    // shown in base 16: addresses and registers
+  kText16,   // 16 bytes of UTF-8, NUL-padded; never empty, for which babeltrace2 2.0 shows the text it read
+             // before
+  kText256,  // the same, longer
 };
 
 uint32_t field_size(FieldType type);
@@ -39,6 +40,7 @@ struct EventClass {
   // and what follows lies that much nearer to the header. So does an event in a stream of one process, if
   // nobody asked for the field (is_implicit): there the packets tell it.
   bool leads_with_pid = false;
+  bool of_blip = false;      // blip writes it itself: no ring may hold one
   bool many_places = false;  // its name is no function's or instruction's: the field ip tells the place
 };
 

@@ -80,6 +80,26 @@ Result<int> state_of(const proc::Memory& memory, TargetAddr debug) {
 
 }  // namespace
 
+// Between RT_ADD and RT_CONSISTENT the loader maps the libraries, so that one which is there is not enough,
+// and before RT_ADD the state is RT_CONSISTENT too.
+bool libraries_ready(std::span<const Module> modules, const proc::Memory& memory) {
+  if (modules.empty() || !modules.front().file().find_program_header(PT_INTERP)) return true;
+  const auto needed = elf::needed_libraries(modules.front().file());
+  const auto is_there = [&](const std::string& name) {
+    return std::any_of(modules.begin(), modules.end(), [&](const Module& m) {
+      return m.basename() == name || elf::soname(m.file()) == name;
+    });
+  };
+  if (!std::all_of(needed.begin(), needed.end(), is_there)) return false;
+  for (const Module& module : modules.subspan(1)) {
+    const auto debug = find_object(module, kGlibcDebug);
+    if (!debug || !find_function(module, kDebugFunction)) continue;
+    const auto state = state_of(memory, *debug);
+    return !state || *state == r_debug::RT_CONSISTENT;
+  }
+  return true;
+}
+
 std::optional<Milestone> Milestone::find(std::span<const Module> modules) {
   if (modules.empty()) return std::nullopt;
   const Module& executable = modules.front();

@@ -47,4 +47,8 @@ class Milestone {
   bool seen_adding_ = false;
 };
 
+// Whether the loader of a running program has done its work: all libraries it names are there, so that it can
+// be probed like any other. True also where that cannot be told.
+bool libraries_ready(std::span<const Module> modules, const proc::Memory& memory);
+
 }  // namespace blip::probe

@@ -54,6 +54,7 @@ struct ProcStat {
   uint64_t start_time = 0;   // clock ticks after boot
 
   bool kernel_thread() const { return flags & 0x00200000; }  // PF_KTHREAD
+  bool exiting() const { return flags & 0x4; }               // PF_EXITING
   bool forked_without_exec() const { return flags & 0x40; }  // PF_FORKNOEXEC
 };
 

@@ -139,6 +139,15 @@ size_t ClassTable::class_of(const ProbedPlace& place, bool shared) {
   return entry->second;
 }
 
+uint16_t ClassTable::add_own(ctf::EventClass own) {
+  own.id = static_cast<uint16_t>(abi::kFirstClass + classes_.size());
+  own.of_blip = true;
+  ctf::lay_out(own);
+  classes_.push_back(std::move(own));
+  origins_.push_back({"", 0});
+  return classes_.back().id;
+}
+
 // By request.
 std::vector<bool> ClassTable::which_share(std::span<const ProbedPlace> places) const {
   const auto is_every = [&](size_t request) {

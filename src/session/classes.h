@@ -43,6 +43,9 @@ class ClassTable {
   // are more than kMaxOwnClasses.
   std::vector<jit::Program> add(std::span<const ProbedPlace> places);
 
+  // One that blip writes itself; laid out here. Returns its id.
+  uint16_t add_own(ctf::EventClass own);
+
   // classes()[i].id == i + abi::kFirstClass, which is cut where programs only count.
   const std::vector<ctf::EventClass>& classes() const { return classes_; }
   // Who made classes()[index].

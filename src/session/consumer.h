@@ -66,6 +66,9 @@ class Consumer {
   const std::optional<Error>& output_error() const { return output_error_; }
   // Events that were shown live are not counted here.
   virtual ConsumerTotals totals() const = 0;
+  // Pids of other processes than the traced one, in their own words, whose first event has come since the
+  // last call.
+  virtual std::vector<int32_t> take_heard_of() { return {}; }
   // What the user must know of how the events came.
   virtual std::vector<std::string> warnings() const { return {}; }
 

@@ -52,6 +52,8 @@ struct Options {
   bool wait_for_processes = false;   // with process_name: also those that start later
   std::vector<std::string> command;  // its words
   bool follow_fork = true;
+  bool follow_exec = false;  // processes that call exec are traced on in their new program
+  bool lifecycle = false;    // also tell of processes, threads and libraries that come and go
   std::vector<ProbeRequest> probes;
   std::string output_dir;  // empty: the default name
   std::optional<std::chrono::nanoseconds> duration;

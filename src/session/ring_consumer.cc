@@ -13,6 +13,7 @@ namespace blip::session {
 namespace {
 
 constexpr int kLastRounds = 4;
+constexpr size_t kMostPids = 1 << 20;
 constexpr uint64_t kWatchdogNs = 100'000'000;
 constexpr uint64_t kRoundsPerRefresh = 16;  // of thread names and discarded counts
 
@@ -22,10 +23,13 @@ RingConsumer::RingConsumer(const ConsumerInput& input, const RingInput& rings)
     : Consumer(input),
       geometry_(rings.geometry),
       region_(rings.region),
-      now_{input.clock.clocks().counter_is_monotonic} {
+      now_{input.clock.clocks().counter_is_monotonic},
+      shared_pid_(rings.vpid),
+      pids_{rings.vpid} {
   record_sizes_.resize(geometry_.class_count);
   record_sizes_[abi::kProcessClass] = sizeof(abi::ProcessRecord);
   for (const ctf::EventClass& c : input.classes) {
+    if (c.of_blip) continue;
     record_sizes_[c.id] = ctf::ring_record_size(c);
     if (layouts_[c.id].name_offset >= 0 && !names_) names_.emplace(input.pid);
   }
@@ -64,6 +68,11 @@ const uint8_t* RingConsumer::with_thread_name(const Layout& layout, const uint8_
   put(out, clock_.to_ns(tsc), class_id, pid, record, size);
 }
 
+// A hostile target may make up as many as it likes.
+void RingConsumer::hear_of(int32_t pid) {
+  if (pids_.size() < kMostPids && pids_.insert(pid).second) new_pids_.push_back(pid);
+}
+
 uint64_t RingConsumer::drain_rings(bool last) {
   ring::DrainStats round;
   for (uint32_t i = 0; i < rings_.size(); ++i) {
@@ -74,6 +83,7 @@ uint64_t RingConsumer::drain_rings(bool last) {
         on_record(out, tsc, id, pid, record, size);
       } else {
         std::memcpy(&pid, record + offsetof(abi::ProcessRecord, pid), sizeof pid);
+        hear_of(pid);
       }
     };
     round += rings_[i].drain(sink, now_);
@@ -83,6 +93,7 @@ uint64_t RingConsumer::drain_rings(bool last) {
     const auto sink = [&](uint64_t tsc, uint16_t id, const uint8_t* record, uint32_t size) {
       int32_t pid;
       std::memcpy(&pid, record + shared_->pid_offset(), sizeof pid);
+      if (pid != shared_pid_) hear_of(shared_pid_ = pid);
       on_record(out, tsc, id, pid, record, size);
     };
     round += last ? shared_->finish(sink, now_) : shared_->drain(sink, now_);

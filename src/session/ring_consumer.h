@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "abi/layout.h"
@@ -30,6 +32,7 @@ class RingConsumer final : public Consumer {
   void finish() override;
   ConsumerTotals totals() const override;
   uint64_t ring_size() const override { return geometry_.ring_size(); }
+  std::vector<int32_t> take_heard_of() override { return std::exchange(new_pids_, {}); }
 
  protected:
   std::vector<Stream> streams() const override;
@@ -38,6 +41,7 @@ class RingConsumer final : public Consumer {
   void on_record(RingOutput* out, uint64_t tsc, uint16_t class_id, int32_t pid, const uint8_t* record,
                  uint32_t size);
   const uint8_t* with_thread_name(const Layout& layout, const uint8_t* record, uint32_t size);
+  void hear_of(int32_t pid);
   void tell_discarded(uint64_t now_ns);
   uint64_t drain_rings(bool last);
 
@@ -47,6 +51,9 @@ class RingConsumer final : public Consumer {
   ring::RecordClock now_;
   std::vector<ring::RingReader> rings_;
   std::vector<int32_t> ring_pids_;  // whose records come now
+  int32_t shared_pid_;              // the same for the shared ring
+  std::set<int32_t> pids_;          // all so far
+  std::vector<int32_t> new_pids_;
   std::optional<ring::SharedRingReader> shared_;
   std::optional<ThreadNames> names_;  // where a class records them
   std::vector<uint8_t> scratch_;

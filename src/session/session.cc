@@ -23,6 +23,9 @@ Summary Session::Impl::run(const Hooks& hooks) {
     merge.emplace(hooks.sink, context.classes.classes(), [this](uint64_t ip) { return place_of(ip); });
   for (const auto& process : live)
     if (merge) process->consumer().show_to(&*merge);
+  if (lifecycle && merge) lifecycle->show_to(&*merge);
+  watch_all();
+  if (family) look_at_family();
   Summary summary;
   if (const Status gone = go(); !gone) {
     summary.warnings.push_back("the command could not be let go: " + gone.error().message());
@@ -60,6 +63,7 @@ std::optional<int> Session::wait_for_command() {
   if (!impl_->spawn) return std::nullopt;
   return impl_->spawn->command.wait();
 }
+bool Session::may_come_later() const { return impl_->may_come_later(); }
 void Session::request_stop() { stop_requested = true; }
 bool Session::forward_to_command(int signal) { return current_command.send(signal); }
 

@@ -91,6 +91,9 @@ class Session {
   // finishes the trace.
   Summary run(const Hooks& hooks);
 
+  // Nothing may match now: programs that come later (--follow-exec) count too.
+  bool may_come_later() const;
+
   // The command ended, or executed another program, before everything in it could be probed.
   bool command_ended() const;
   // The end of the command, which may be long after run(): what waitpid(2) says. None if there is no command.

@@ -51,6 +51,7 @@ void Session::Impl::finish(Summary& summary) {
   for (const auto& process : live) process->disarm(summary);
   summary.detach_ms = to_ms(Clock::now() - begin);
   for (const auto& process : live) retire(*process);
+  end_lifecycle();
   if (merge)
     totals.events += context.limit.taken + merge->show(UINT64_MAX, context.limit.most - context.limit.taken);
   for (std::string& warning : warnings) summary.warnings.push_back(std::move(warning));

@@ -9,10 +9,13 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "proc/command_signals.h"
+#include "session/family.h"
+#include "session/lifecycle.h"
 #include "session/live_merge.h"
 #include "session/session.h"
 #include "session/spawn.h"
@@ -32,6 +35,8 @@ constexpr int kTriesWhileWaiting = 20;
 struct Session::Impl {
   explicit Impl(const Options& o) : options(o), context(options) {
     if (options.max_events) context.limit.most = *options.max_events;
+    if (options.lifecycle || options.follow_exec) family.emplace(options.follow_fork);
+    if (options.lifecycle) lifecycle.emplace(context.classes, context.limit);
   }
   ~Impl() { current_command.forget(); }
 
@@ -47,6 +52,7 @@ struct Session::Impl {
   // One that has just started may not have its libraries yet.
   int tries() const { return options.wait_for_processes ? kTriesWhileWaiting : 1; }
   Status arm_planned();
+  Status arm_one(std::unique_ptr<TracedProcess> process);
   void choose_buffers();
   Status open_output(const proc::Process& first);
   Status register_streams(TracedProcess& process);
@@ -58,6 +64,14 @@ struct Session::Impl {
   bool wait(std::chrono::milliseconds pause);
   std::optional<End> drop_gone(const Hooks& hooks);
   void look_for_more(const Hooks& hooks);
+  // session_follow.cc
+  void watch_all();
+  bool may_come_later() const;
+  void follow(const Hooks& hooks);
+  void look_at_family();
+  void end_lifecycle();
+  void trace_executed(const Hooks& hooks);
+  bool trace_new_image(pid_t pid, const Hooks& hooks);
   void retire(TracedProcess& process);
   void finish(Summary& summary);
   void add_totals(TracedProcess& process);
@@ -74,7 +88,14 @@ struct Session::Impl {
   std::vector<std::unique_ptr<TracedProcess>> planned;
   std::vector<std::unique_ptr<TracedProcess>> live;
   std::optional<LiveMerge> merge;
-  std::map<pid_t, int> failures;  // of the right name, but could not be traced so often
+  std::vector<proc::Process> unarmed;  // nothing in them matches yet
+  std::optional<Family> family;        // where it matters who comes and goes
+  std::optional<Lifecycle> lifecycle;
+  FamilyNews news;                              // that it has not been told yet
+  std::vector<int32_t> heard_of;                // by events: see Lifecycle::look()
+  std::set<pid_t> watched;                      // known to both
+  std::map<pid_t, Clock::time_point> executed;  // new programs that are not ready yet, since when
+  std::map<pid_t, int> failures;                // of the right name, but could not be traced so often
   uint64_t streams = 0;
   Armed armed;
   double registration_ms = 0;  // of armed.total_ms: metadata and stream files

@@ -13,6 +13,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
+constexpr milliseconds kExecPause{2};   // --follow-exec: how late an exec is noticed
+constexpr milliseconds kReadyPause{1};  // until the new program can be traced
+
 // How long to sleep between rounds: short while much comes in.
 milliseconds pause_after(uint64_t bytes, uint64_t ring_size) {
   if (bytes == 0) return milliseconds(20);
@@ -25,7 +28,9 @@ uint64_t Session::Impl::drain() {
   const ctf::ClockPair start = context.clock.sample();
   uint64_t bytes = 0;
   for (const auto& process : live) bytes = std::max(bytes, process->consumer().drain(start));
-  if (merge) context.limit.taken += merge->show(start.ns, context.limit.most - context.limit.taken);
+  // What has come to be since the last look at it goes before what it did.
+  const uint64_t until = lifecycle ? std::min(start.ns, lifecycle->complete_until()) : start.ns;
+  if (merge) context.limit.taken += merge->show(until, context.limit.most - context.limit.taken);
   return bytes;
 }
 
@@ -34,11 +39,14 @@ bool Session::Impl::wait(milliseconds pause) {
   std::vector<pollfd> events;
   for (const auto& process : live)
     events.push_back({.fd = process->poll_fd(), .events = POLLIN, .revents = 0});
+  if (family)
+    for (int fd : family->pidfds()) events.push_back({.fd = fd, .events = POLLIN, .revents = 0});
   return ::poll(events.data(), events.size(), static_cast<int>(pause.count())) > 0;
 }
 
 void Session::Impl::retire(TracedProcess& process) {
   process.consumer().finish();
+  for (int32_t vpid : process.consumer().take_heard_of()) heard_of.push_back(vpid);
   if (const auto& error = process.consumer().output_error(); error && !output_error) output_error = error;
   add_totals(process);
 }
@@ -48,16 +56,19 @@ std::optional<End> Session::Impl::drop_gone(const Hooks& hooks) {
   std::optional<End> last;
   for (auto p = live.begin(); p != live.end();) {
     last = (*p)->gone();
-    if (!last || (live.size() == 1 && !options.wait_for_processes)) {
+    if (!last || (live.size() == 1 && !options.wait_for_processes && !may_come_later())) {
       ++p;
       continue;
     }
-    if (hooks.notice) hooks.notice(fmt::format("process {} has gone", (*p)->process().pid()));
+    const char* how = *last == End::kTargetExec ? "has called exec" : "has gone";
+    if (hooks.notice) hooks.notice(fmt::format("process {} {}", (*p)->process().pid(), how));
     retire(**p);
     p = live.erase(p);
     last.reset();  // of the one that was dropped, not of those left
   }
-  return live.size() == 1 && !options.wait_for_processes ? last : std::nullopt;
+  if (options.wait_for_processes || may_come_later()) return std::nullopt;
+  if (live.empty()) return End::kTargetExit;
+  return live.size() == 1 ? last : std::nullopt;
 }
 
 void Session::Impl::look_for_more(const Hooks& hooks) {
@@ -82,12 +93,14 @@ End Session::Impl::loop(const Hooks& hooks) {
       if (process->consumer().output_error()) return End::kOutputFailed;
     if (stop_requested) return End::kStopped;
     milliseconds pause = pause_after(bytes, live.empty() ? 0 : live.front()->consumer().ring_size());
+    if (options.follow_exec) pause = std::min(pause, executed.empty() ? kExecPause : kReadyPause);
     if (options.duration) {
       const auto left = std::chrono::duration_cast<milliseconds>(*options.duration - (Clock::now() - begin));
       if (left.count() <= 0) return End::kDuration;
       pause = std::min(pause, left);
     }
     wait(pause);
+    follow(hooks);
     if (const auto end = drop_gone(hooks)) return *end;
     look_for_more(hooks);
     if (output_error) return End::kOutputFailed;

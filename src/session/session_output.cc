@@ -10,6 +10,12 @@
 
 namespace blip::session {
 
+namespace {
+
+constexpr uint64_t kLifecycleStream = uint64_t{1} << 32;  // beyond the streams of processes
+
+}  // namespace
+
 // Of the processes of a name, one may end between plan and arm, or turn out to be in other hands.
 Status Session::Impl::arm_planned() {
   const progress::Step step("attaching");
@@ -17,23 +23,30 @@ Status Session::Impl::arm_planned() {
   std::optional<Error> failed;
   for (std::unique_ptr<TracedProcess>& process : todo) {
     const pid_t pid = process->process().pid();
-    auto status = process->arm();
-    if (!status && options.process_name.empty())
+    auto status = arm_one(std::move(process));
+    if (!status && (options.process_name.empty() || output_error))
       return options.pids.size() > 1 ? status.error().with_context(fmt::format("process {}", pid))
                                      : status.error();
-    if (!status) {
-      failures[pid] = tries();
-      armed.notes.push_back(fmt::format("process {} is left out: {}", pid, status.error().message()));
-      failed = status.error();
-      continue;
-    }
-    const double instrumented_ms = since_process_start_ms();
-    TRY_OK(register_streams(*process));
-    registration_ms += since_process_start_ms() - instrumented_ms;
-    process->report(armed);
-    live.push_back(std::move(process));
+    if (status) continue;
+    failures[pid] = tries();
+    armed.notes.push_back(fmt::format("process {} is left out: {}", pid, status.error().message()));
+    failed = status.error();
   }
   if (live.empty() && failed) return *failed;
+  return {};
+}
+
+// What fails with output_error set is not the process's fault.
+Status Session::Impl::arm_one(std::unique_ptr<TracedProcess> process) {
+  TRY_OK(process->arm());
+  const double instrumented_ms = since_process_start_ms();
+  if (Status registered = register_streams(*process); !registered) {
+    output_error = registered.error();
+    return registered;
+  }
+  registration_ms += since_process_start_ms() - instrumented_ms;
+  process->report(armed);
+  live.push_back(std::move(process));
   return {};
 }
 
@@ -47,7 +60,11 @@ Status Session::Impl::open_output(const proc::Process& first) {
     info.procname = first.comm();
     info.vpid = first.ns_pid();
   }
-  return {};
+  if (!lifecycle) return {};
+  info.streams_of_several = true;
+  TRY_OK(write_metadata());
+  return lifecycle->write_to(
+      {.dir = *dir, .uuid = uuid, .prefix = "", .first_stream = kLifecycleStream, .before_several = {}});
 }
 
 Status Session::Impl::register_streams(TracedProcess& process) {

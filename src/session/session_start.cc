@@ -51,6 +51,8 @@ Status Session::Impl::start(const std::function<void()>& waiting) {
   choose_buffers();
   if (options.backend == Backend::kUprobe && options.follow_fork)
     armed.remarks.push_back("uprobes do not follow forks: children are not traced");
+  if (!unarmed.empty() && !options.probes.empty())
+    armed.remarks.push_back("nothing matches yet: waiting for programs that come later (--follow-exec)");
   Status status = register_early();
   if (status) status = arm_planned();
   if (!status && dir) dir->abandon();
@@ -64,7 +66,12 @@ Status Session::Impl::start_command() {
   TRY(Spawn started, Spawn::start(options.command, context));
   spawn.emplace(std::move(started));
   current_command.hold(spawn->command);
-  if (spawn->planned) planned.push_back(std::move(spawn->planned));
+  if (spawn->planned) {
+    planned.push_back(std::move(spawn->planned));
+  } else if (!spawn->ended) {
+    TRY(proc::Process process, proc::Process::open(spawn->command.pid()));
+    unarmed.push_back(std::move(process));
+  }
   armed.remarks = spawn->remarks;
   armed.notes = spawn->notes;
   return {};
@@ -72,6 +79,7 @@ Status Session::Impl::start_command() {
 
 const proc::Process* Session::Impl::first_process() const {
   if (!planned.empty()) return &planned.front()->process();
+  if (!unarmed.empty()) return &unarmed.front();
   return spawn && spawn->early ? &spawn->early->process() : nullptr;
 }
 
@@ -84,7 +92,16 @@ Status Session::Impl::register_early() {
 
 Status Session::Impl::add_by_pid(pid_t pid) {
   TRY(proc::Process process, proc::Process::open(pid));
-  auto traced = TracedProcess::plan(std::move(process), context);
+  if (options.probes.empty()) {
+    unarmed.push_back(std::move(process));
+    return {};
+  }
+  auto traced = TracedProcess::plan(std::move(process), context, {.part_will_do = options.follow_exec});
+  if (!traced && options.follow_exec && traced.error().kind() == ErrorKind::kNotFound) {
+    TRY(proc::Process same, proc::Process::open(pid));
+    unarmed.push_back(std::move(same));
+    return {};
+  }
   if (!traced)
     return options.pids.size() > 1 ? traced.error().with_context(fmt::format("process {}", pid))
                                    : traced.error();

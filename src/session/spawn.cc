@@ -54,13 +54,18 @@ void Spawn::make_remarks() {
 }
 
 Status Spawn::prepare(TraceContext& context) {
+  if (context.options.probes.empty()) return {};  // it is only watched
   TRY_OK(run_to_milestone(context));
   if (ended) {
     if (!early) remarks.push_back(fmt::format("{} ended before it could be traced", command.file().path));
     return {};
   }
   TRY(proc::Process process, proc::Process::open(command.pid()));
-  TRY(planned, TracedProcess::plan(std::move(process), context));
+  const bool later = context.options.follow_exec;
+  auto plan = TracedProcess::plan(std::move(process), context, {.part_will_do = later});
+  if (!plan && later && plan.error().kind() == ErrorKind::kNotFound) return {};  // another program may come
+  if (!plan) return plan.error();
+  planned = *std::move(plan);
   return {};
 }
 

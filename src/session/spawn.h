@@ -18,7 +18,8 @@ struct Spawn {
   proc::Command command;
   // Traced what ran before the milestone, if any of that was asked for; disarmed, its events not yet read.
   std::unique_ptr<TracedProcess> early;
-  // Everything, to be armed; null if the program ended, or became another one, before.
+  // Everything, to be armed; null if the program ended, or became another one, before, or if nothing in it is
+  // to be probed yet (--follow-exec, --lifecycle).
   std::unique_ptr<TracedProcess> planned;
   std::optional<End> ended;
   std::vector<std::string> remarks;  // what the user should know

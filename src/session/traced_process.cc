@@ -12,6 +12,7 @@
 #include "probe/leftovers.h"
 #include "probe/plan.h"
 #include "proc/cpu.h"
+#include "proc/status.h"
 #include "session/pad_source.h"
 #include "session/plan_options.h"
 #include "session/trampoline_room.h"
@@ -243,7 +244,10 @@ bool TracedProcess::has_left() {
   if (!process_.alive()) {
     left_ = End::kTargetExit;
   } else if (memory_.mm_gone()) {
-    left_ = process_.alive() ? End::kTargetExec : End::kTargetExit;
+    // A process on its way out has given up its memory before it has ended.
+    const auto stat = proc::read_stat(process_.pid(), process_.pid());
+    const bool ends = !stat || stat->exiting() || !process_.alive();
+    left_ = ends ? End::kTargetExit : End::kTargetExec;
   } else {
     return false;
   }

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+
+namespace blip::proc {
+
+// What /proc/PID/exe reads, also of a process whose first thread has ended; empty if it may not be seen.
+std::string executable_path(pid_t pid);
+
+}  // namespace blip::proc

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+// Processes that come, call exec and go: told as events (--lifecycle), traced on (--follow-exec).
+#include <fmt/core.h>
+
+#include <utility>
+
+#include "probe/loader.h"
+#include "proc/executable_path.h"
+#include "proc/thread_names.h"
+#include "session/session_impl.h"
+
+namespace blip::session {
+
+namespace {
+
+// A loader that takes longer is not waited for: what is there is traced.
+constexpr std::chrono::seconds kLongestStart{2};
+
+bool is_ready(const proc::Process& process, TraceContext& context) {
+  const auto memory = proc::Memory::open_read_only(process.pid());
+  const auto maps = proc::read_maps(process.pid());
+  if (!memory || !maps) return false;
+  const auto loaded = probe::load_modules(process, *memory, *maps, context.files);
+  return loaded && probe::libraries_ready(loaded->modules, *memory);
+}
+
+}  // namespace
+
+// Before the first of them can do anything that is to be told.
+void Session::Impl::watch_all() {
+  if (!family) return;
+  const auto watch = [&](const proc::Process& process) {
+    if (!watched.insert(process.pid()).second) return;
+    family->add(process.pid());
+    if (lifecycle) lifecycle->begin({process.pid(), process.ns_pid()});
+  };
+  for (const auto& process : live) watch(process->process());
+  for (const proc::Process& process : unarmed) watch(process);
+}
+
+// Without it, who calls exec or has nothing to be probed is left alone.
+bool Session::Impl::may_come_later() const {
+  if (!family || !(options.follow_exec || options.probes.empty())) return false;
+  return !family->empty() || (watched.empty() && !(live.empty() && unarmed.empty()));
+}
+
+// Who calls exec or ends is seen at once; the events of --lifecycle come with the scans, since what began
+// after one of them must not be told with a time before.
+void Session::Impl::look_at_family() {
+  const bool scans = family->scan_is_due();
+  const FamilyNews now = family->look();
+  if (lifecycle) {
+    news.append(now);
+    for (const auto& process : live)
+      for (int32_t vpid : process->consumer().take_heard_of()) heard_of.push_back(vpid);
+    if (scans) lifecycle->look(std::exchange(news, {}), std::exchange(heard_of, {}));
+  }
+  if (!options.follow_exec) return;
+  for (const ProcessId& id : now.executed) executed.try_emplace(id.pid, Clock::now());
+  for (const FamilyNews::Death& death : now.died) executed.erase(death.process.pid);
+}
+
+// The last look of all.
+void Session::Impl::end_lifecycle() {
+  if (!lifecycle) return;
+  family->wait_for_leaving();
+  family->hurry();
+  look_at_family();
+  if (const Status flushed = lifecycle->flush(true); !flushed && !output_error)
+    output_error = flushed.error();
+  totals.events += lifecycle->events();
+}
+
+void Session::Impl::follow(const Hooks& hooks) {
+  if (!family) return;
+  watch_all();
+  look_at_family();
+  if (lifecycle)
+    if (const Status flushed = lifecycle->flush(false); !flushed && !output_error)
+      output_error = flushed.error();
+  trace_executed(hooks);
+}
+
+void Session::Impl::trace_executed(const Hooks& hooks) {
+  for (auto e = executed.begin(); e != executed.end();) {
+    const auto process = proc::Process::open(e->first);
+    const bool wait = process && !is_ready(*process, context) && Clock::now() - e->second < kLongestStart;
+    if (wait) {
+      ++e;
+      continue;
+    }
+    trace_new_image(e->first, hooks);
+    e = executed.erase(e);
+  }
+}
+
+// False: not this one, for a reason that is told.
+bool Session::Impl::trace_new_image(pid_t pid, const Hooks& hooks) {
+  std::string path = proc::executable_path(pid);
+  if (path.empty()) path = proc::read_comm(pid, pid);  // it may not be looked at any more
+  const auto refuse = [&](const Error& error) {
+    if (error.kind() == ErrorKind::kGone || !hooks.notice) return false;
+    if (error.kind() == ErrorKind::kNotFound && !options.verbose) return false;
+    hooks.notice(fmt::format("process {} executed {} and is not traced: {}", pid, path, error.message()));
+    return false;
+  };
+  auto process = proc::Process::open(pid);
+  if (!process) return refuse(process.error());
+  auto plan = TracedProcess::plan(*std::move(process), context, {.part_will_do = true});
+  if (!plan) return refuse(plan.error());
+  const uint64_t before = armed.probes;
+  if (const Status status = arm_one(*std::move(plan)); !status) return refuse(status.error());
+  if (hooks.notice)
+    hooks.notice(fmt::format("process {} executed {}: armed {} probes", pid, path, armed.probes - before));
+  return true;
+}
+
+}  // namespace blip::session

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: MIT
+# Processes, threads and libraries that come and go; children made in every way; who must not be touched.
+as: both
+timeout: 60
+
+case: children of raw system calls are recorded under their own pids
+target: raw_forks 10
+run: blip record -p $PID --function work --context tid -o t
+reads:
+exact:
+check: summary.skipped == 0 and summary.discarded == 0
+check: len({e.vpid for e in events()}) == 41
+check: all(e.vtid == e.vpid for e in events())
+
+case: children of raw system calls, counted
+target: raw_forks 10
+run: blip count -p $PID --function work
+check: table()["work"] == calls and summary.skipped == 0
+
+case: children of raw system calls are left alone if the user wants it
+target: raw_forks 10
+run: blip record -p $PID --function work --no-follow-fork -o t
+reads:
+check: summary.events * 2 == calls and summary.skipped == 0 and summary.discarded == 0
+
+case: children of raw system calls are left alone, counted
+target: raw_forks 10
+run: blip count -p $PID --function work --no-follow-fork
+check: table()["work"] * 2 == calls and summary.skipped == 0
+
+case: a process that may not read the cycle counter is refused
+target: forbidden tsc
+run: blip record -p $PID --function work -o t
+error: $PID, PR_SET_TSC, blip count
+check: untouched(PID)
+go:
+
+case: a process that may not read the cycle counter can be counted
+target: forbidden tsc
+run: blip count -p $PID --function work
+check: table()["work"] == calls
+
+case: a process in strict seccomp mode is refused
+target: forbidden strict
+run: blip count -p $PID --function work
+error: $PID, strict seccomp
+go:
+
+case: a process under valgrind is refused
+needs: valgrind
+timeout: 120
+sh: mkfifo in && (valgrind -q $TARGETS/loop_calls 10 < in > out 2>&1 & echo $$! > pid) && exec 3> in && until grep -q ready out; do sleep 0.1; done; blip count -p $$(cat pid) --function work 2> err; code=$$?; exec 3>&-; cat err; test $$code = 1 && grep -q valgrind err
+
+case: threads, libraries and children are told of, before and after what they do
+target: comes_and_goes $TARGETS/libcalls.so.1
+start: blip trace -p $PID --function work --lifecycle --json
+go: nowait
+wait: say in_thread
+wait: print "thread:begin","tid":$htid
+go: nowait
+wait: say loaded
+wait: print "thread:end","tid":$htid
+wait: print libcalls.so.1
+go: nowait
+wait: say unloaded
+wait: print "library:unload"
+go: nowait
+wait: say in_child
+wait: print "process:fork","tid":$child0
+go: nowait
+wait: say in_crash
+wait: print "process:end","tid":$child0
+wait: print "process:fork","tid":$child1
+go: nowait
+wait: say last
+wait: print "process:end","tid":$child1
+go: nowait
+end: alone
+also: target exits 3
+check: json_lines()[0]["name"] == "process:begin" and json_lines()[-1]["name"] == "process:end"
+check: [e["name"] for e in json_lines() if e.get("tid") == htid] == ["thread:begin", "work", "thread:end"]
+check: [e["name"] for e in json_lines() if e.get("vpid") == child0 and not e["name"].startswith("library")] == ["process:fork", "thread:begin", "work", "thread:end", "process:end"]
+check: [(e["vpid"], e["status"], e["signal"]) for e in json_lines() if e["name"] == "process:end"] == [(child0, 7, 0), (child1, -1, 11), (PID, 3, 0)]
+check: [e["parent"] for e in json_lines() if e["name"] == "process:fork"] == [PID, PID]
+check: [e["name"] for e in json_lines() if "libcalls" in e.get("path", "") and e["vpid"] == PID] == ["library:load", "library:unload"]
+check: [e["time"] for e in json_lines()] == sorted(e["time"] for e in json_lines())
+
+case: the events of a life in a trace that others read
+target: comes_and_goes $TARGETS/libcalls.so.1
+start: blip record -p $PID --function work --context tid --lifecycle -o t
+go: nowait
+wait: say in_thread
+go: nowait
+wait: say loaded
+go: nowait
+wait: say unloaded
+go: nowait
+wait: say in_child
+go: nowait
+wait: say in_crash
+go: nowait
+wait: say last
+go: nowait
+end: alone
+also: target exits 3
+reads:
+check: [e.vtid for e in events("work")] == [htid, child0, child1]
+check: [(e.vpid, e.status) for e in events("process:end") if e.vpid == PID] == [(PID, 3)]
+check: {e.vpid for e in events("process:fork")} == {child0, child1}
+check: {e.vpid for e in events("process:end")} == {PID, child0, child1}
+
+case: life-cycle alone puts nothing into the process
+target: loop_calls 10
+start: blip trace -p $PID --lifecycle --json
+wait: print library:load
+check: untouched(PID)
+go:
+end:
+check: {e["name"] for e in json_lines()} == {"process:begin", "thread:begin", "library:load"}
+
+case: a command's life from its begin to its end
+until: alone
+run: blip record --lifecycle -o t -- /bin/sh -c 'exit 0'
+reads:
+check: [e.name for e in events() if not e.name.startswith("library")] == ["process:begin", "thread:begin", "thread:end", "process:end"]
+check: [(e.status, e.signal) for e in events("process:end")] == [(0, 0)]
+
+case: a command that is killed
+until: alone
+run: blip record --lifecycle -o t -- /bin/sh -c 'kill -9 $$$$'
+expect-exit: -9 137
+reads:
+check: [(e.status, e.signal) for e in events("process:end")] == [(-1, 9)]
