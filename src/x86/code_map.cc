@@ -180,7 +180,7 @@ bool CodeMap::finish_function(AddrRange function) {
       if (has(inner, kEntry)) set(at, kPinned);  // another instruction overlaps it
     if (running || has(at, kEntry)) set(at, kReached);
     const bool reached = has(at, kReached);
-    if (!reached && has(at, kNop)) {
+    if (!reached && has(at, kNop) && !has(at, kPinned)) {
       for (TargetAddr b = at; b < at + size; b = b + 1) set(b, kDead);
     } else if (!reached) {
       all_reached = false;

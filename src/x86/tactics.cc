@@ -77,7 +77,7 @@ std::optional<Proposal> Tactics::springboard(const Run& run) const {
     if (!rel) return std::nullopt;
     rewrite.springboard = behind + static_cast<uint64_t>(int64_t{static_cast<int8_t>(*rel)});
     if (!is_room_for_jump(rewrite.springboard, run)) return std::nullopt;
-    rewrite.rank = rank_over(run.start + 1, behind);
+    rewrite.rank = std::max(rewrite.rank, rank_over(run.start + 1, behind));
     return Proposal{.rewrite = rewrite};
   }
   for (int64_t distance = 0; distance <= 128; ++distance) {
