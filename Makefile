@@ -4,7 +4,7 @@ BUILD ?= build
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 
-.PHONY: all build demo test bench plots coverage install deb format lint clean deps-build deps-test deps-bench deps-deb
+.PHONY: all build demo test bench fuzz plots coverage install deb format lint clean deps-build deps-test deps-bench deps-deb
 
 all: build
 
@@ -34,6 +34,14 @@ coverage: deps-bench
 	@cmake -S . -B $(BUILD) -G Ninja >/dev/null
 	@cmake --build $(BUILD) -j $(JOBS) --target blip_coverage
 	@$(BUILD)/blip_coverage -v $$(bench/coverage_files.py)
+
+# Every fuzzer (src/*/NAME_fuzz.cc, built by clang with asan and ubsan) for FUZZ_S seconds; SEED=N repeats a run.
+FUZZ_S ?= 30
+fuzz: deps-test
+	@cmake -S . -B $(BUILD)-clang -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_COMPILER=clang-14 -DCMAKE_CXX_COMPILER=clang++-14 \
+	  -DBLIP_SANITIZE=ON -DBLIP_FUZZ=ON -DBLIP_TESTS=ON >/dev/null
+	@cmake --build $(BUILD)-clang -j $(JOBS) --target fuzzers
+	@scripts/fuzz.sh $(BUILD)-clang $(FUZZ_S) $(SEED)
 
 # docs/plots/*.svg from the newest bench/results/*.json, or from PLOTS=FILE.
 plots:
