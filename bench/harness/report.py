@@ -27,6 +27,9 @@ COLUMNS = {
     "detach": ("ms; bpftrace's start to the last function patched, and SIGINT to its end", [
         ("attach", "min", "{:.0f}"), ("detach", "detach", "{:.0f}"), ("per probe", "per_probe", "{:.1f}"),
         ("left", "left", "{:d}")]),
+    "fork": ("us that fork() takes; the same process, traced and untraced in turn", [
+        ("min", "min", "{:.0f}"), ("median", "median", "{:.0f}"), ("untraced", "untraced", "{:.0f}"),
+        ("ratio", "ratio", "{:.2f}")]),
     "drain": ("steady rate, default buffers; capacity = events per second of consumer CPU", [
         ("M/s", "rate", "{:.2f}"), ("% of a core", "min", "{:.1f}"), ("discarded", "discarded", "{:d}"),
         ("capacity M/s", "capacity", "{:.0f}"), ("B/event", "bytes", "{:.2f}")]),
