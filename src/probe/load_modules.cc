@@ -8,6 +8,7 @@
 
 #include "probe/mapped_file.h"
 #include "probe/module.h"
+#include "proc/proc_directory.h"
 
 namespace blip::probe {
 
@@ -27,10 +28,11 @@ std::string read_link(const std::string& path) {
 class TargetRoot {
  public:
   explicit TargetRoot(pid_t pid)
-      : directory_(fmt::format("/proc/{}/root", pid)), link_(read_link(directory_)) {
+      : directory_(proc::proc_directory(pid) + "/root"), link_(read_link(directory_)) {
     struct stat theirs, ours;
     const bool known = ::stat(directory_.c_str(), &theirs) == 0 && ::stat("/", &ours) == 0;
-    const bool same_mounts = read_link(fmt::format("/proc/{}/ns/mnt", pid)) == read_link("/proc/self/ns/mnt");
+    const bool same_mounts =
+        read_link(proc::proc_directory(pid) + "/ns/mnt") == read_link("/proc/self/ns/mnt");
     differs_ = known && (!same_mounts || theirs.st_ino != ours.st_ino || theirs.st_dev != ours.st_dev);
   }
 
@@ -51,7 +53,7 @@ class Loader {
  public:
   Loader(const proc::Process& process, const proc::Memory& memory, ModuleFiles& files)
       : process_(process), memory_(memory), files_(files), root_(process.pid()) {
-    const std::string exe = fmt::format("/proc/{}/exe", process.pid());
+    const std::string exe = proc::proc_directory(process.pid()) + "/exe";
     if (::stat(exe.c_str(), &exe_) != 0) exe_ = {};
   }
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 
+#include "proc/proc_directory.h"
 namespace blip::probe {
 
 namespace {
@@ -56,7 +57,7 @@ struct Candidate {
 };
 
 std::vector<Candidate> candidates(const proc::Process& process, const proc::Map& map, bool is_executable) {
-  const std::string proc = fmt::format("/proc/{}/", process.pid());
+  const std::string proc = proc::proc_directory(process.pid()) + "/";
   std::vector<Candidate> list;
   list.push_back(
       {fmt::format("{}map_files/{:x}-{:x}", proc, map.range.begin.value, map.range.end.value), true});

@@ -11,6 +11,7 @@
 
 #include "proc/find_processes.h"
 #include "proc/maps.h"
+#include "proc/proc_directory.h"
 #include "proc/status.h"
 #include "proc/thread_names.h"
 
@@ -30,7 +31,7 @@ enum class Look { kFine, kGone, kDenied };
 
 Look executable_of(pid_t pid, std::pair<uint64_t, uint64_t>& into) {
   struct stat file;
-  if (::stat(fmt::format("/proc/{}/exe", pid).c_str(), &file) != 0)
+  if (::stat((proc::proc_directory(pid) + "/exe").c_str(), &file) != 0)
     return errno == EACCES || errno == EPERM ? Look::kDenied : Look::kGone;
   into = {file.st_dev, file.st_ino};
   return Look::kFine;

@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "base/fd.h"
+#include "proc/proc_directory.h"
 #include "proc/status.h"
 #include "proc/stub.h"
 
@@ -89,7 +90,7 @@ std::optional<TargetAddr> find_slack(const Memory& memory, TargetAddr base, cons
 // What the file has at this place; nothing where it cannot be opened from here.
 std::vector<uint8_t> read_file_bytes(pid_t pid, const Map& map, TargetAddr addr) {
   std::vector<uint8_t> bytes(kStubSize, 0);
-  const Fd file(::open(fmt::format("/proc/{}/root{}", pid, map.path).c_str(), O_RDONLY | O_CLOEXEC));
+  const Fd file(::open((proc_directory(pid) + "/root" + map.path).c_str(), O_RDONLY | O_CLOEXEC));
   if (!file || map.deleted) return bytes;
   const auto offset = static_cast<off_t>(map.offset + (addr - map.range.begin));
   if (::pread(file.get(), bytes.data(), bytes.size(), offset) < 0) bytes.assign(kStubSize, 0);

@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <filesystem>
 
+#include "proc/proc_directory.h"
+
 namespace blip::proc {
 
 namespace {
@@ -69,7 +71,7 @@ Status remote_madvise(RemoteCaller& caller, TargetAddr addr, uint64_t size, int 
 std::vector<int> find_target_fds(pid_t pid, const std::string& link) {
   std::vector<int> fds;
   std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(fmt::format("/proc/{}/fd", pid), error)) {
+  for (const auto& entry : std::filesystem::directory_iterator(proc_directory(pid) + "/fd", error)) {
     std::error_code gone;
     if (std::filesystem::read_symlink(entry.path(), gone) == link)
       fds.push_back(std::stoi(entry.path().filename()));
@@ -78,7 +80,7 @@ std::vector<int> find_target_fds(pid_t pid, const std::string& link) {
 }
 
 Result<Fd> open_target_fd(pid_t pid, int fd) {
-  const std::string path = fmt::format("/proc/{}/fd/{}", pid, fd);
+  const std::string path = fmt::format("{}/fd/{}", proc_directory(pid), fd);
   Fd opened(::open(path.c_str(), O_RDWR | O_CLOEXEC));
   if (!opened) return Error::from_errno(errno, "cannot open " + path);
   return opened;

@@ -131,3 +131,12 @@ run: blip record --lifecycle -o t -- /bin/sh -c 'kill -9 $$$$'
 expect-exit: -9 137
 reads:
 check: [(e.status, e.signal) for e in events("process:end")] == [(-1, 9)]
+
+case: a process whose first thread has ended
+sh: mkfifo in; $TARGETS/leaderless 1000 < in > out & pid=$$!; exec 3> in; until grep -q ready out; do sleep 0.05; done;
+  blip record -p $$pid --function work --lifecycle -o t 2> err 3>&- & blip=$$!; until grep -q armed err; do sleep 0.05; done;
+  echo >&3; until grep -q done out; do sleep 0.05; done; exec 3>&-; wait $$blip; code=$$?; cat err; exit $$code
+expect: 0 discarded, 0 skipped
+sh: babeltrace2 t > text; grep -c ' work:' text; grep -c process:end text
+expect: 1000
+expect: 1
