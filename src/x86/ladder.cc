@@ -91,7 +91,7 @@ LadderPlan Ladder::plan(std::span<const TargetAddr> points, bool near_only, Trap
       if (tactics_.state().is_taken(a)) return true;
     return false;
   });
-  if (!near_only) runs_.close_gaps(runs);
+  if (!near_only) runs_.close_gaps(runs, [&](TargetAddr a) { return tactics_.state().is_taken(a); });
   if (traps != TrapUse::kAlways) place(runs, near_only);
   plan.rewrites = tactics_.take_rewrites();
   if (traps != TrapUse::kNever) {

@@ -67,16 +67,18 @@ std::vector<Run> RunFinder::covering(std::span<const TargetAddr> points) const {
   return runs;
 }
 
-void RunFinder::close_gaps(std::span<Run> runs) const {
+void RunFinder::close_gaps(std::span<Run> runs, const std::function<bool(TargetAddr)>& is_taken) const {
   for (size_t i = 0; i + 1 < runs.size(); ++i) {
     const TargetAddr gap = runs[i].end;
     Run& next = runs[i + 1];
     if (runs[i].owned() > 1 || gap >= next.start || next.end - gap > kMaxRun) continue;
     if (map_.length(gap) == 0 || !map_.is_reached(gap) || !is_movable(gap)) continue;
+    bool is_free = true;
+    for (TargetAddr a = gap; a < next.start; a = a + 1) is_free &= !is_taken(a);
     Run wider{gap, gap};
     if (forward(gap, next.end - gap).end != next.end) continue;
     absorb(wider, next);
-    if (wider.fits_jump()) next = wider;
+    if (is_free && wider.fits_jump()) next = wider;
   }
 }
 

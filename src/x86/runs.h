@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -52,8 +53,9 @@ class RunFinder {
   // Runs that hold all of the points (sorted), none overlapping. Points next to each other share one.
   std::vector<Run> covering(std::span<const TargetAddr> points) const;
   // Where nothing but a single byte can be changed (a ret that is jumped to), the next run, if it begins a
-  // little later, begins right behind: then its jump can be chosen to complete the one of the byte.
-  void close_gaps(std::span<Run> runs) const;
+  // little later, begins right behind: then its jump can be chosen to complete the one of the byte. Not over
+  // bytes that are taken.
+  void close_gaps(std::span<Run> runs, const std::function<bool(TargetAddr)>& is_taken) const;
 
  private:
   bool joins(TargetAddr a, TargetAddr b) const {
