@@ -3,7 +3,8 @@
 // fixed widths, so that pads, runtime blob, consumer and a later blip that finds a dead one's leftovers agree
 // on every byte.
 //
-//   gate page (private to each process, wiped on fork)   control - kGatePageSize
+//   gate page (private to each process, wiped on fork)   control - kGatePageSize, below it what forks copy:
+//                                                        traps.h, then shadow.h
 //   header | ring controls | counters | site table | switches | shared ring | ring data   control ...
 //
 // `control` is the target address of the data region. Everything in the region can be scribbled on by a
@@ -16,7 +17,7 @@
 namespace blip::abi {
 
 inline constexpr uint64_t kMagic = 0x3130617461646c62;  // "bldata01", little endian
-inline constexpr uint32_t kVersion = 5;
+inline constexpr uint32_t kVersion = 6;
 inline constexpr uint64_t kPageSize = 4096;
 inline constexpr uint64_t kCacheLine = 64;
 inline constexpr char kDataMemfdName[] = "blip-data";
@@ -129,8 +130,10 @@ static_assert(sizeof(SharedRing) == 3 * kCacheLine);
 
 // uint64_t counters[kCounterKinds][ring_count + 1][class_count]; the last row of a kind belongs to the shared
 // ring.
-enum CounterKind : uint32_t { kDiscarded = 0, kSkipped = 1, kHits = 2 };
-inline constexpr uint32_t kCounterKinds = 3;
+// kAbandoned: calls that were left by longjmp, an exception or the end of their thread, as far as they were
+// noticed.
+enum CounterKind : uint32_t { kDiscarded = 0, kSkipped = 1, kHits = 2, kAbandoned = 3 };
+inline constexpr uint32_t kCounterKinds = 4;
 
 // ---- sites
 // ----------------------------------------------------------------------------------------------------
@@ -195,7 +198,10 @@ struct DataHeader {
   uint32_t unannounced_gate;
   uint64_t stub_addr;  // bytes of text lent for remote system calls; 0: none
   uint64_t stub_size;
-  uint64_t trap_size;                // bytes below the gate page that begin with a TrapTable; 0: no traps
+  uint64_t trap_size;    // bytes below the gate page that begin with a TrapTable; 0: no traps
+  uint64_t shadow_size;  // bytes below those: the open calls of return probes; 0: there are none
+  // How a thread is known at its calls: by its thread pointer (1), or by where its stack is (0).
+  uint64_t shadow_by_thread;
   uint64_t pad_files[kMaxPadFiles];  // inode numbers: whatever maps them is blip's
 };
 static_assert(sizeof(DataHeader) <= kPageSize);

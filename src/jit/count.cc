@@ -9,9 +9,9 @@ namespace blip::jit {
 
 using namespace asmjit::x86;  // NOLINT: register names
 
-CountEmitter::CountEmitter(CodeBuffer& code, const Environment& env, const Program& program)
-    : a_(code.assembler()), env_(env), program_(program), slow_(a_.newLabel()), slow_inside_(a_.newLabel()) {
-  if (env.rseq) section_.emplace(code, *env.rseq);
+CountEmitter::CountEmitter(const Emission& emission)
+    : ProgramEmitter(emission), slow_(a_.newLabel()), slow_inside_(a_.newLabel()) {
+  if (env_.rseq) section_.emplace(emission.code, *env_.rseq);
 }
 
 Mem CountEmitter::counter(abi::CounterKind kind, uint32_t row) const {

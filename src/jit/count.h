@@ -2,27 +2,23 @@
 // The part of a pad that only counts.
 #pragma once
 
-#include "jit/environment.h"
-#include "jit/program.h"
+#include <optional>
+
+#include "jit/emitter.h"
 #include "jit/section.h"
 
 namespace blip::jit {
 
-// hot() falls through to `done`, the frame's restore; cold() goes behind the pad's last jump and returns to
-// `done`.
-class CountEmitter {
+class CountEmitter final : public ProgramEmitter {
  public:
-  CountEmitter(CodeBuffer& code, const Environment& env, const Program& program);
+  explicit CountEmitter(const Emission& emission);
 
-  void hot(asmjit::Label done);
-  void cold(asmjit::Label done);
+  void hot(asmjit::Label done) override;
+  void cold(asmjit::Label done) override;
 
  private:
   asmjit::x86::Mem counter(abi::CounterKind kind, uint32_t row) const;
 
-  asmjit::x86::Assembler& a_;
-  const Environment& env_;
-  const Program& program_;
   std::optional<Section> section_;
   asmjit::Label slow_, slow_inside_;
 };

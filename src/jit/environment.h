@@ -36,6 +36,9 @@ struct Environment {
   Recorded recorded;
   uint64_t trap_size = 0;  // of the memory right below the gate page for traps; 0: there are none
 
+  uint64_t shadow_size = 0;  // of the memory right below that for open calls; 0: nobody asks for returns
+
+  TargetAddr shadow() const { return trap_table() - shadow_size; }
   TargetAddr trap_table() const { return gate() - trap_size; }
   TargetAddr gate() const { return control - abi::kGatePageSize; }
 };
@@ -45,6 +48,8 @@ struct AreaStubs {
   TargetAddr reserve;       // runtime blob: a slot of the shared ring
   TargetAddr next_subbuf;   // rseq section: move this CPU's ring to its next sub-buffer
   TargetAddr name_process;  // rseq section: say in this CPU's ring whose records follow
+  // Runtime blob: open calls, where the pad's own way does not work.
+  TargetAddr enter, find, leave;
 };
 
 }  // namespace blip::jit

@@ -21,9 +21,11 @@ void Frame::emit_save(Assembler& a) const {
   }
   if (needs_.save_rcx) a.push(rcx);
   if (needs_.save_rdx) a.push(rdx);
+  if (needs_.save_rsi) a.push(rsi);
 }
 
 void Frame::emit_restore(Assembler& a) const {
+  if (needs_.save_rsi) a.pop(rsi);
   if (needs_.save_rdx) a.pop(rdx);
   if (needs_.save_rcx) a.pop(rcx);
   if (needs_.flags_recorded && needs_.flags_live) {
@@ -50,7 +52,9 @@ int32_t Frame::slot(uint8_t reg) const {
     case Gp::kIdCx:
       return needs_.save_rcx ? rcx_slot() : -1;
     case Gp::kIdDx:
-      return needs_.save_rdx ? 0 : -1;
+      return needs_.save_rdx ? rdx_slot() : -1;
+    case Gp::kIdSi:
+      return needs_.save_rsi ? 0 : -1;
     default:
       return -1;
   }

@@ -15,6 +15,7 @@ namespace blip::jit {
 //     flags           only where they are live (lahf + seto al, cheaper than pushf) or recorded (pushf)
 //     rcx
 //     rdx
+//     rsi             only in programs around calls
 //   rsp ->
 class Frame {
  public:
@@ -25,6 +26,7 @@ class Frame {
     bool save_rax = true;
     bool save_rcx = true;
     bool save_rdx = true;
+    bool save_rsi = false;
   };
 
   explicit Frame(const Needs& needs) : needs_(needs) {}
@@ -40,7 +42,8 @@ class Frame {
 
  private:
   bool has_flags() const { return needs_.flags_live || needs_.flags_recorded; }
-  int32_t rcx_slot() const { return needs_.save_rdx ? 8 : 0; }
+  int32_t rdx_slot() const { return needs_.save_rsi ? 8 : 0; }
+  int32_t rcx_slot() const { return rdx_slot() + (needs_.save_rdx ? 8 : 0); }
   int32_t above_rcx() const { return rcx_slot() + (needs_.save_rcx ? 8 : 0); }
   int32_t above_flags() const { return above_rcx() + (has_flags() ? 8 : 0); }
 

@@ -4,10 +4,9 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
-#include <variant>
+#include <memory>
 
-#include "jit/count.h"
-#include "jit/record.h"
+#include "jit/emitter.h"
 #include "x86/relocate.h"
 
 // A pad, for a window of two instructions with a probe on each:
@@ -27,21 +26,28 @@ Frame frame_of(const PadProbe& probe, const Recorded& by_others) {
   const Recorded recorded = recorded_by(*probe.program);
   const uint16_t wanted = probe.live_registers | recorded.registers | by_others.registers;
   const auto wants = [&](uint32_t reg) { return (wanted >> reg & 1) != 0; };
-  const bool uses_rdx = probe.program->kind != Program::Kind::kCount;
+  const bool around_calls = probe.program->kind == Program::Kind::kEnter || probe.program->is_return;
+  const bool uses_rdx = probe.program->kind != Program::Kind::kCount || around_calls;
   return Frame({.skip_red_zone = probe.skip_red_zone,
                 .flags_live = probe.flags_live || by_others.flags,
                 .flags_recorded = recorded.flags,
                 .save_rax = wants(asmjit::x86::Gp::kIdAx),
                 .save_rcx = wants(asmjit::x86::Gp::kIdCx),
-                .save_rdx = uses_rdx && wants(asmjit::x86::Gp::kIdDx)});
+                .save_rdx = uses_rdx && wants(asmjit::x86::Gp::kIdDx),
+                .save_rsi = around_calls && wants(asmjit::x86::Gp::kIdSi)});
 }
 
-using Emitter = std::variant<CountEmitter, RecordEmitter>;
-
-Emitter emitter_of(const PadProbe& probe, const Frame& frame, CodeBuffer& code, const Environment& env,
-                   const AreaStubs& stubs) {
-  if (probe.program->kind == Program::Kind::kCount) return CountEmitter(code, env, *probe.program);
-  return RecordEmitter(code, env, stubs, frame, *probe.program);
+// The jump that is taken where the one at the start of `bytes` is not; none: it is no jcc.
+std::optional<asmjit::InstId> opposite_jump(std::span<const uint8_t> bytes) {
+  namespace x = asmjit::x86::Inst;
+  constexpr asmjit::InstId kJumps[] = {x::kIdJo,  x::kIdJno, x::kIdJb,  x::kIdJae, x::kIdJe, x::kIdJne,
+                                       x::kIdJbe, x::kIdJa,  x::kIdJs,  x::kIdJns, x::kIdJp, x::kIdJnp,
+                                       x::kIdJl,  x::kIdJge, x::kIdJle, x::kIdJg};
+  const auto is_prefix = [](uint8_t b) { return b == 0x2e || b == 0x3e || b == 0xf2; };
+  while (!bytes.empty() && is_prefix(bytes.front())) bytes = bytes.subspan(1);
+  if (bytes.size() >= 2 && bytes[0] == 0x0f && bytes[1] >> 4 == 8) return kJumps[(bytes[1] & 15) ^ 1];
+  if (!bytes.empty() && bytes[0] >> 4 == 7) return kJumps[(bytes[0] & 15) ^ 1];
+  return {};
 }
 
 class PadBuilder {
@@ -60,7 +66,7 @@ class PadBuilder {
 
  private:
   struct Started {
-    Emitter emitter;
+    std::unique_ptr<ProgramEmitter> emitter;
     asmjit::Label done;
   };
 
@@ -69,6 +75,7 @@ class PadBuilder {
   Status emit_copy(TargetAddr head);
   void emit_programs();
   void emit_program(const PadProbe& probe);
+  void emit_jump_if_it_stays(const PadProbe& probe, asmjit::Label stays);
   void emit_way_back();
   Status finish();
   void add_head(uint64_t window_offset);
@@ -81,13 +88,15 @@ class PadBuilder {
   x86::Relocator relocator_;
   std::span<const PadProbe> probes_;  // those whose instruction has not come yet
   std::vector<Started> started_;
+  bool unknown_condition_ = false;
   Pad pad_;
 };
 
 Result<Pad> PadBuilder::build() {
   TRY_OK(site_.lead.empty() ? emit_run() : emit_lead());
   if (!probes_.empty()) return refuse("probe inside an instruction");
-  for (Started& s : started_) std::visit([&](auto& emitter) { emitter.cold(s.done); }, s.emitter);
+  if (unknown_condition_) return refuse("it is left by a conditional jump of an unusual kind");
+  for (Started& s : started_) s.emitter->cold(s.done);
   TRY_OK(finish());
   return std::move(pad_);
 }
@@ -134,11 +143,21 @@ void PadBuilder::emit_programs() {
 void PadBuilder::emit_program(const PadProbe& probe) {
   auto& a = code_.assembler();
   const Frame frame = frame_of(probe, env_.recorded);
-  Started& s = started_.emplace_back(Started{emitter_of(probe, frame, code_, env_, stubs_), a.newLabel()});
+  Started& s = started_.emplace_back(
+      Started{make_emitter({code_, env_, stubs_, frame, *probe.program}), a.newLabel()});
+  asmjit::Label stays = a.newLabel();
+  if (probe.program->is_conditional) emit_jump_if_it_stays(probe, stays);
   frame.emit_save(a);
-  std::visit([&](auto& emitter) { emitter.hot(s.done); }, s.emitter);
+  s.emitter->hot(s.done);
   a.bind(s.done);
   frame.emit_restore(a);
+  a.bind(stays);
+}
+
+void PadBuilder::emit_jump_if_it_stays(const PadProbe& probe, asmjit::Label stays) {
+  const auto jump = opposite_jump(site_.window.subspan(std::min<size_t>(probe.offset, site_.window.size())));
+  if (jump) code_.assembler().emit(*jump, stays);
+  unknown_condition_ |= !jump;
 }
 
 void PadBuilder::emit_way_back() {
@@ -170,8 +189,12 @@ uint64_t max_program_size(const Program& program) {
   constexpr uint64_t kCount = 288;    // frame, section, cold part, descriptor and its alignment
   constexpr uint64_t kRecord = 384;   // the same
   constexpr uint64_t kPerField = 48;  // both paths
-  if (program.kind == Program::Kind::kCount) return kCount;
-  return kRecord + kPerField * program.fields.size();
+  constexpr uint64_t kEnter = 256;
+  constexpr uint64_t kReturn = 256;  // on top of what happens there
+  if (program.kind == Program::Kind::kEnter) return kEnter;
+  const uint64_t around = program.is_return ? kReturn : 0;
+  if (program.kind == Program::Kind::kCount) return around + kCount;
+  return around + kRecord + kPerField * program.fields.size();
 }
 
 }  // namespace

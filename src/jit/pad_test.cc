@@ -10,6 +10,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "abi/shadow.h"
 #include "jit/listing.h"
 #include "jit/stubs.h"
 
@@ -34,12 +35,16 @@ Environment environment(bool with_rseq) {
   env.control = TargetAddr(0x7f0000001000);
   if (with_rseq) env.rseq = Rseq{.offset = 0x9a0, .signature = 0x53053053};
   env.tid_offset = 0x2d0;
+  env.shadow_size = abi::kShadowSize;
   return env;
 }
 
 const AreaStubs kStubs{.reserve = TargetAddr(0x5f0000),
                        .next_subbuf = TargetAddr(0x5f0400),
-                       .name_process = TargetAddr(0x5f0800)};
+                       .name_process = TargetAddr(0x5f0800),
+                       .enter = TargetAddr(0x5f0140),
+                       .find = TargetAddr(0x5f0180),
+                       .leave = TargetAddr(0x5f01c0)};
 
 Result<Pad> build_site(const PadSite& site, const Environment& env) {
   auto pad = build_pad(kPadAddr, site, env, kStubs);
@@ -130,6 +135,42 @@ TEST(Pad, without_rseq_straight_to_the_shared_ring) {
 TEST(Pad, count) { expect_golden("pad_count.txt", build(kCount, true, entry())); }
 
 TEST(Pad, count_without_rseq) { expect_golden("pad_count_shared.txt", build(kCount, false, entry())); }
+
+const Program kEnter{.kind = Program::Kind::kEnter, .switch_index = 1, .frame_id = 7};
+
+Program return_record() {
+  Program p = record({{Capture::kRegister, kRax}, {Capture::kLatency}, {Capture::kDepth}});
+  p.is_return = true;
+  p.frame_id = 7;
+  return p;
+}
+
+TEST(Pad, enter) { expect_golden("pad_enter.txt", build(kEnter, true, entry())); }
+
+TEST(Pad, enter_without_rseq) { expect_golden("pad_enter_shared.txt", build(kEnter, false, entry())); }
+
+// A whole function: lea eax, [rdi+1]; ret.
+TEST(Pad, entry_and_exit_in_one_window) {
+  constexpr std::array<uint8_t, 4> kFunction = {0x8d, 0x47, 0x01, 0xc3};
+  const Program enter = kEnter, at_exit = return_record();
+  const PadProbe probes[] = {entry(&enter), {.offset = 3, .program = &at_exit}};
+  auto pad = build_site({.addr = kSite, .window = kFunction, .probes = probes}, environment(true));
+  ASSERT_TRUE(pad) << pad.error().message();
+  expect_golden("pad_return.txt", listing(pad->code, kPadAddr));
+}
+
+// jne away; jmp away: the first is an exit only when it jumps.
+TEST(Pad, exits_by_conditional_jumps_count_when_they_jump) {
+  constexpr std::array<uint8_t, 7> kJumps = {0x75, 0x40, 0xe9, 0x00, 0x01, 0x00, 0x00};
+  Program counted = kCount;
+  counted.is_return = counted.is_conditional = true;
+  const PadProbe probe{.program = &counted};
+  auto pad = build_site({.addr = kSite, .window = kJumps, .probes = {&probe, 1}}, environment(true));
+  ASSERT_TRUE(pad) << pad.error().message();
+  expect_golden("pad_return_conditional.txt", listing(pad->code, kPadAddr));
+  constexpr std::array<uint8_t, 5> kLoopOut = {0xe2, 0x40, 0x90, 0x90, 0x90};
+  EXPECT_FALSE(build_site({.addr = kSite, .window = kLoopOut, .probes = {&probe, 1}}, environment(true)));
+}
 
 TEST(Pad, lead_runs_first_and_only_its_fall_through_is_a_hit) {
   constexpr std::array<uint8_t, 11> kLead = {0x4c, 0x8d, 0x64, 0x24, 0x88,  // lea -0x78(%rsp), %r12

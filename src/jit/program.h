@@ -9,12 +9,15 @@
 namespace blip::jit {
 
 enum class Capture : uint8_t {
-  kRegister,   // a general-purpose register, 8 bytes; reg 0..15 in encoding order, rsp as before the pad
-  kFlags,      // rflags, 8 bytes
-  kConstant,   // `value`, 8 bytes: ip, probe index
-  kTid,        // 4 bytes
-  kCpu,        // 4 bytes
-  kThreadKey,  // 16 bytes reserved, the tid in the first 4: the consumer puts the thread's name there
+  kRegister,       // a general-purpose register, 8 bytes; reg 0..15 in encoding order, rsp as before the pad
+  kFlags,          // rflags, 8 bytes
+  kConstant,       // `value`, 8 bytes: ip, probe index
+  kTid,            // 4 bytes
+  kCpu,            // 4 bytes
+  kThreadKey,      // 16 bytes reserved, the tid in the first 4: the consumer puts the thread's name there
+  kShortConstant,  // `value`, 4 bytes
+  kLatency,        // of a return: 8 bytes, units of the record's clock since the entry
+  kDepth,          // of a return: 4 bytes, how many probed calls of the thread it was in
 };
 
 struct Field {
@@ -25,11 +28,19 @@ struct Field {
 };
 
 struct Program {
-  enum class Kind { kRecord, kCount } kind = Kind::kRecord;
+  enum class Kind {
+    kRecord,
+    kCount,
+    kEnter,  // remembers the call, for the programs at its function's exits
+  } kind = Kind::kRecord;
   uint32_t class_id = 0;               // of a record 16 bits
   uint32_t switch_index = UINT32_MAX;  // of the byte in the data region that turns it off; UINT32_MAX: none
   uint32_t record_size = 8;            // multiple of 8, header included
   std::vector<Field> fields;
+  // At an exit of a function: only for a call whose entry was seen, which is over then.
+  bool is_return = false;
+  bool is_conditional = false;  // the exit is a conditional jump: it is one if it jumps
+  uint32_t frame_id = 0;  // of kEnter and returns: the same for all of one function, the class it counts for
 };
 
 // What programs look at of the state the code left.

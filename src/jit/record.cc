@@ -7,6 +7,7 @@
 // it inside the section, and a load costs less than saving one more register of the target.
 #include "jit/record.h"
 
+#include "abi/shadow.h"
 #include "jit/gate.h"
 
 namespace blip::jit {
@@ -19,19 +20,14 @@ constexpr int32_t kData = offsetof(abi::RingControl, data_addr);
 constexpr int32_t kRingPid = offsetof(abi::RingControl, pid);
 }  // namespace
 
-RecordEmitter::RecordEmitter(CodeBuffer& code, const Environment& env, const AreaStubs& stubs,
-                             const Frame& frame, const Program& program)
-    : a_(code.assembler()),
-      env_(env),
-      stubs_(stubs),
-      frame_(frame),
-      program_(program),
+RecordEmitter::RecordEmitter(const Emission& emission)
+    : ProgramEmitter(emission),
       restart_(a_.newLabel()),
       slow_(a_.newLabel()),
       slow_inside_(a_.newLabel()),
       no_room_(a_.newLabel()),
       other_process_(a_.newLabel()) {
-  if (env.rseq && !env.monotonic) section_.emplace(code, *env.rseq);
+  if (env_.rseq && !env_.monotonic) section_.emplace(emission.code, *env_.rseq);
 }
 
 void RecordEmitter::hot(asmjit::Label done) {
@@ -153,6 +149,19 @@ void RecordEmitter::emit_field(const Field& field, Path path) {
         a_.mov(eax, thread_memory(env_.rseq->offset + kRseqCpuId, 4));
         a_.mov(to, eax);
       }
+      return;
+    case Capture::kShortConstant:
+      a_.mov(dword_ptr(rdx, field.offset), static_cast<uint32_t>(field.value));
+      return;
+    case Capture::kLatency:  // the class in the header's low bits does not matter: the entry has zeros there
+      a_.mov(rax, qword_ptr(rdx));
+      a_.sub(rax, qword_ptr(rsi, offsetof(abi::ShadowFrame, time)));
+      a_.shr(rax, abi::kClassBits);
+      a_.mov(to, rax);
+      return;
+    case Capture::kDepth:
+      a_.movzx(eax, word_ptr(rsi, offsetof(abi::ShadowFrame, outer)));
+      a_.mov(to, eax);
       return;
   }
 }

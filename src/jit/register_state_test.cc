@@ -33,7 +33,8 @@ abi::Geometry geometry() {
           .slot_count = 256};
 }
 
-enum class What { kCount, kOneRegister, kEverything, kContexts };
+enum class What { kCount, kOneRegister, kEverything, kContexts, kCall };
+constexpr int kWhats = 5;
 constexpr uint64_t kConstantValue = 0x1122334455667788;
 
 Program program_of(What what) {
@@ -43,6 +44,11 @@ Program program_of(What what) {
   if (what == What::kEverything) {
     for (uint8_t r = 0; r < 16; ++r) p.fields.push_back({Capture::kRegister, r});
     p.fields.push_back({Capture::kFlags});
+  }
+  if (what == What::kCall) {  // entered and returned from at each instruction
+    p.fields = {{Capture::kRegister, 0}, {Capture::kLatency}, {Capture::kDepth}};
+    p.is_return = true;
+    p.frame_id = kClass;
   }
   if (what == What::kContexts)
     p.fields = {
@@ -79,6 +85,8 @@ class PaddedProgram {
       env_.rseq = Rseq{.offset = static_cast<int32_t>(__rseq_offset), .signature = RSEQ_SIG};
     what_ = program_of(variant.what);
     env_.recorded = recorded_by(what_);
+    env_.shadow_size = abi::kShadowSize;
+    enter_ = {.kind = Program::Kind::kEnter, .switch_index = 0, .frame_id = kClass};
     auto prologue = build_area_prologue(Machine::addr(machine.pads().data()), env_);
     CHECK(prologue.has_value());
     stubs_ = prologue->stubs;
@@ -92,8 +100,7 @@ class PaddedProgram {
     return run([&] {
       for (size_t i = 0; i < program_.items().size(); ++i) {
         const auto& item = program_.items()[i];
-        const PadProbe probe = probe_of(i, 0);
-        program_.lead_to(i, add_pad(item.offset, item.length, {&probe, 1}));
+        program_.lead_to(i, add_pad(item.offset, item.length, probes_of(i, 0)));
       }
     });
   }
@@ -103,7 +110,8 @@ class PaddedProgram {
     return run([&] {
       std::vector<PadProbe> probes;
       for (size_t i = 0; i < program_.items().size(); ++i)
-        probes.push_back(probe_of(i, static_cast<uint8_t>(program_.items()[i].offset)));
+        for (const PadProbe& probe : probes_of(i, static_cast<uint8_t>(program_.items()[i].offset)))
+          probes.push_back(probe);
       program_.lead_to(0, add_pad(0, program_.bytes().size(), probes));
     });
   }
@@ -147,6 +155,10 @@ class PaddedProgram {
         return word == expected.rflags;
       case Capture::kConstant:
         return word == kConstantValue;
+      case Capture::kLatency:
+        return word < 1'000'000'000'000;
+      case Capture::kDepth:
+        return static_cast<uint32_t>(word) == 0;
       case Capture::kTid:
       case Capture::kThreadKey:
         return !env_.tid_offset || static_cast<int32_t>(word) == ::gettid();
@@ -169,12 +181,16 @@ class PaddedProgram {
     }
   }
 
-  PadProbe probe_of(size_t item, uint8_t offset) const {
+  std::vector<PadProbe> probes_of(size_t item, uint8_t offset) const {
     PadProbe probe{.offset = offset, .program = &what_};
-    if (!variant_.use_liveness) return probe;
-    probe.flags_live = live_[item].flags != 0;
-    probe.live_registers = live_[item].registers;
-    return probe;
+    if (variant_.use_liveness) {
+      probe.flags_live = live_[item].flags != 0;
+      probe.live_registers = live_[item].registers;
+    }
+    if (variant_.what != What::kCall) return {probe};
+    PadProbe enter = probe;
+    enter.program = &enter_;
+    return {enter, probe};
   }
 
   TargetAddr add_pad(size_t offset, size_t length, std::span<const PadProbe> probes) {
@@ -193,8 +209,8 @@ class PaddedProgram {
   }
 
   Outcome run(const std::function<void()>& patch) {
-    std::memset(region_.region(), 0, region_.geometry().ring_data_offset());
-    ring::format_region(region_.geometry(), region_.region(), env_.control.value);
+    region_.format();
+    region_.header()->shadow_by_thread = env_.rseq && !env_.monotonic;
     region_.gate()->pid = ::getpid();
     region_.gate()->tid_offset = abi::kNoTidOffset;  // the runtime asks the kernel
     region_.region()[region_.geometry().switches_offset()] = variant_.on ? abi::kSwitchOn : abi::kSwitchOff;
@@ -236,7 +252,7 @@ class PaddedProgram {
   Variant variant_;
   Environment env_;
   AreaStubs stubs_;
-  Program what_;
+  Program what_, enter_;
   std::vector<x86::Liveness> live_;
   size_t pads_end_ = 0;
 };
@@ -253,7 +269,7 @@ TEST(RegisterState, probed_programs_do_what_they_did) {
     RandomProgram program(machine, code, random, 1 + random() % 12);
     const Variant variant{.rseq = random() % 4 != 0,
                           .monotonic = random() % 8 == 0,
-                          .what = static_cast<What>(random() % 4),
+                          .what = static_cast<What>(random() % kWhats),
                           .use_liveness = random() % 3 != 0,
                           .on = random() % 8 != 0};
     SCOPED_TRACE(fmt::format("program {}, {}\n{}", n, variant.text(), program.listing()));
@@ -391,7 +407,7 @@ TEST_P(RegisterStateScenes, do_what_they_did) {
     RandomProgram program = writer.program(machine, code, random);
     const Variant variant{.rseq = random() % 2 == 0,
                           .monotonic = false,
-                          .what = static_cast<What>(random() % 4),
+                          .what = static_cast<What>(random() % kWhats),
                           .use_liveness = random() % 2 == 0,
                           .on = true};
     SCOPED_TRACE(fmt::format("{}\n{}", variant.text(), program.listing()));

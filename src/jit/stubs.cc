@@ -145,11 +145,21 @@ Result<AreaPrologue> build_area_prologue(TargetAddr at, const Environment& env) 
   prologue.stubs.reserve = at + runtime::kReserveOffset;
   const auto blob = runtime::runtime_blob();
   a.embed(blob.data(), blob.size());
+  prologue.stubs.enter = at + runtime::kEnterOffset;
+  prologue.stubs.find = at + runtime::kFindOffset;
+  prologue.stubs.leave = at + runtime::kLeaveOffset;
   if (env.monotonic) {
     a.align(asmjit::AlignMode::kCode, 32);
     prologue.stubs.reserve = code.here();
     a.mov(rdx, env.monotonic->clock_gettime.value);
     a.jmp((at + runtime::kReserveMonotonicOffset).value);
+    a.align(asmjit::AlignMode::kCode, 32);
+    prologue.stubs.enter = code.here();
+    a.push(r8);
+    a.mov(r8, env.monotonic->clock_gettime.value);
+    a.call((at + runtime::kEnterMonotonicOffset).value);
+    a.pop(r8);
+    a.ret();
   }
   if (env.rseq && env.geometry.ring_size() != 0) {
     a.align(asmjit::AlignMode::kCode, 32);

@@ -11,7 +11,7 @@ uint64_t CounterReader::read(abi::CounterKind kind, uint32_t row, uint32_t class
 
 CounterTotals CounterReader::totals(uint32_t row, uint32_t class_id) const {
   return {read(abi::kDiscarded, row, class_id), read(abi::kSkipped, row, class_id),
-          read(abi::kHits, row, class_id)};
+          read(abi::kHits, row, class_id), read(abi::kAbandoned, row, class_id)};
 }
 
 CounterTotals CounterReader::class_totals(uint32_t class_id) const {

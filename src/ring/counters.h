@@ -11,12 +11,14 @@ namespace blip::ring {
 struct CounterTotals {
   uint64_t discarded = 0;
   uint64_t skipped = 0;
-  uint64_t hits = 0;  // counting mode only
+  uint64_t hits = 0;       // counting mode only
+  uint64_t abandoned = 0;  // calls that return probes saw no return of
 
   CounterTotals& operator+=(const CounterTotals& other) {
     discarded += other.discarded;
     skipped += other.skipped;
     hits += other.hits;
+    abandoned += other.abandoned;
     return *this;
   }
 };

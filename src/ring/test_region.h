@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT
-// For tests only: a gate page and a formatted data region in this process, so that it can play target and
-// blip at once.
+// For tests only: room for open calls, a gate page and a formatted data region in this process, so that it
+// can play target and blip at once.
 #pragma once
 
 #include <sys/mman.h>
 
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <vector>
 
 #include "abi/layout.h"
+#include "abi/shadow.h"
 #include "base/check.h"
 #include "base/mapping.h"
 #include "ring/format.h"
@@ -19,18 +21,36 @@ namespace blip::ring {
 class TestRegion {
  public:
   explicit TestRegion(const abi::Geometry& geometry) : geometry_(geometry) {
-    auto mapping = Mapping::create(abi::kGatePageSize + geometry.region_size(), PROT_READ | PROT_WRITE,
+    auto mapping = Mapping::create(kBelow + geometry.region_size(), PROT_READ | PROT_WRITE,
                                    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     CHECK(mapping.has_value());
     mapping_ = *std::move(mapping);
-    format_region(geometry_, region(), reinterpret_cast<uint64_t>(region()));
+    CHECK(::mmap(mapping_.data(), kShadow, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
+                 -1, 0) != MAP_FAILED);
+    format();
     gate()->gate = abi::kGateOpen;
     gate()->tid_offset = abi::kNoTidOffset;
   }
 
   const abi::Geometry& geometry() const { return geometry_; }
-  uint8_t* region() const { return mapping_.data() + abi::kGatePageSize; }
-  abi::GatePage* gate() const { return reinterpret_cast<abi::GatePage*>(mapping_.data()); }
+  uint8_t* region() const { return mapping_.data() + kBelow; }
+  abi::GatePage* gate() const { return reinterpret_cast<abi::GatePage*>(mapping_.data() + kShadow); }
+  std::span<abi::ShadowThread> threads() const {
+    return {reinterpret_cast<abi::ShadowThread*>(mapping_.data()), 1 << abi::kShadowThreadBits};
+  }
+  std::span<abi::ShadowFrame> frames() const {
+    return {reinterpret_cast<abi::ShadowFrame*>(mapping_.data() + abi::kShadowThreadsSize),
+            1 << abi::kShadowFrameBits};
+  }
+
+  // As it was at first, but for the gate.
+  void format() const {
+    std::memset(region(), 0, geometry_.ring_data_offset());
+    std::memset(mapping_.data(), 0, abi::kShadowSize);
+    format_region(geometry_, region(), reinterpret_cast<uint64_t>(region()));
+    header()->shadow_size = kShadow;
+  }
+  abi::DataHeader* header() const { return reinterpret_cast<abi::DataHeader*>(region()); }
   abi::RingControl* ring_control(uint32_t ring) const {
     return reinterpret_cast<abi::RingControl*>(region() + abi::kRingControlsOffset) + ring;
   }
@@ -56,6 +76,9 @@ class TestRegion {
   }
 
  private:
+  static constexpr uint64_t kShadow = abi::kShadowSize, kBelow = kShadow + abi::kGatePageSize;
+  static_assert(kShadow % abi::kPageSize == 0);
+
   abi::Geometry geometry_;
   Mapping mapping_;
 };

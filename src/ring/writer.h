@@ -29,7 +29,7 @@ inline int64_t ticket_distance(uint64_t state, uint64_t ticket) {
 }
 
 // Adds one to a counter of the shared ring's row. Locked: hits of all CPUs meet there.
-inline void count_hit(uint8_t* control, abi::CounterKind kind, uint16_t class_id) {
+inline void count_hit(uint8_t* control, abi::CounterKind kind, uint32_t class_id) {
   const auto* header = shared_at<const abi::DataHeader>(control, 0);
   const uint64_t row_size = abi::Geometry::align_up(uint64_t{header->class_count} * 8, 2 * abi::kCacheLine);
   const uint64_t row = uint64_t{kind} * (uint64_t{header->ring_count} + 1) + header->ring_count;

@@ -93,4 +93,15 @@ blip_set_action:
     ret
     .size blip_set_action, . - blip_set_action
 
+    // Offset 320 on: what pads of return probes leave to C++, with eax = id, rcx = control, rdx = slot or frame; the result
+    // is in rdx. The last takes the address of clock_gettime in r8.
+    .balign 64
+    ENTRY blip_enter, blip_enter_call
+    .balign 64
+    ENTRY blip_find, blip_find_entered
+    .balign 64
+    ENTRY blip_leave, blip_leave_call
+    .balign 64
+    ENTRY blip_enter_monotonic, blip_enter_call_monotonic
+
     .section .note.GNU-stack, "", @progbits

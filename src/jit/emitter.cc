@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+#include "jit/emitter.h"
+
+#include "jit/count.h"
+#include "jit/enter.h"
+#include "jit/record.h"
+#include "jit/return.h"
+
+namespace blip::jit {
+
+namespace {
+
+std::unique_ptr<ProgramEmitter> make_body(const Emission& emission) {
+  switch (emission.program.kind) {
+    case Program::Kind::kEnter:
+      return std::make_unique<EnterEmitter>(emission);
+    case Program::Kind::kCount:
+      return std::make_unique<CountEmitter>(emission);
+    case Program::Kind::kRecord:
+      break;
+  }
+  return std::make_unique<RecordEmitter>(emission);
+}
+
+}  // namespace
+
+std::unique_ptr<ProgramEmitter> make_emitter(const Emission& emission) {
+  std::unique_ptr<ProgramEmitter> body = make_body(emission);
+  if (!emission.program.is_return) return body;
+  return std::make_unique<ReturnEmitter>(emission, std::move(body));
+}
+
+}  // namespace blip::jit

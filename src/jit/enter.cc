@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// No lock: the slot of a live return address is one thread's own, and whatever comes between two of these
+// instructions, a signal handler that calls the same function or another thread that wants the same place,
+// leaves words that do not add up, or finds them so (docs/design/returns.md). Registers:
+//   rsi  the thread's place
+//   rcx  the control address, then the frame
+//   rax  the slot
+#include "jit/enter.h"
+
+#include "abi/shadow.h"
+#include "jit/gate.h"
+#include "jit/shadow_code.h"
+
+namespace blip::jit {
+
+using namespace asmjit::x86;  // NOLINT: register names
+
+namespace {
+constexpr int32_t kSlot = offsetof(abi::ShadowFrame, slot);
+constexpr int32_t kTime = offsetof(abi::ShadowFrame, time);
+constexpr int32_t kOuter = offsetof(abi::ShadowFrame, outer);
+constexpr int32_t kSum = offsetof(abi::ShadowFrame, sum);
+constexpr int32_t kTop = offsetof(abi::ShadowThread, top);
+}  // namespace
+
+void EnterEmitter::hot(asmjit::Label done) {
+  a_.mov(rcx, env_.control.value);
+  emit_switch_check(a_, env_.geometry, program_.switch_index, done);
+  if (!has_fast_shadow(env_)) {
+    a_.jmp(slow_);
+    return;
+  }
+  emit_find_thread(a_, env_, rsi, slow_);
+  emit_find_frame(a_, env_, frame_.size(), rax, rcx);
+  a_.cmp(qword_ptr(rcx, kSlot), 0);
+  a_.jne(slow_);
+  a_.mov(rdx, qword_ptr(rsi, kTop));
+  a_.shr(rdx, abi::kDepthBits);
+  a_.cmp(rdx, rax);
+  a_.jbe(slow_);  // the innermost call is over, or on another stack
+  a_.mov(qword_ptr(rcx, kSlot), rax);
+  a_.mov(rdx, qword_ptr(rsi, kTop));
+  a_.mov(qword_ptr(rcx, kOuter), rdx);
+  a_.shl(rax, abi::kDepthBits);
+  a_.mov(ax, dx);
+  a_.inc(ax);
+  a_.mov(qword_ptr(rsi, kTop), rax);
+  a_.rdtsc();
+  a_.shl(rdx, 32 + abi::kClassBits);
+  a_.shl(rax, abi::kClassBits);
+  a_.or_(rax, rdx);
+  a_.mov(qword_ptr(rcx, kTime), rax);
+  a_.add(rax, qword_ptr(rcx, kSlot));
+  a_.add(rax, qword_ptr(rcx, kOuter));
+  a_.add(rax, program_.frame_id);
+  a_.mov(qword_ptr(rcx, kSum), rax);
+}
+
+void EnterEmitter::cold(asmjit::Label done) {
+  a_.bind(slow_);
+  a_.mov(rcx, env_.control.value);
+  a_.mov(eax, program_.frame_id);
+  a_.lea(rdx, ptr(rsp, frame_.size()));
+  a_.call(stubs_.enter.value);
+  a_.jmp(done);
+}
+
+}  // namespace blip::jit

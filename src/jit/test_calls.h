@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+// For tests only: a function of generated code with its entry and its exit probed, in this process.
+//
+//   f(inner, argument): inner(argument); return argument + 100
+#pragma once
+
+#include <sys/mman.h>
+#include <sys/rseq.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <vector>
+
+#include "base/check.h"
+#include "jit/pad.h"
+#include "jit/stubs.h"
+#include "ring/counters.h"
+#include "ring/reader.h"
+#include "ring/shared_reader.h"
+#include "ring/test_region.h"
+
+namespace blip::jit::test {
+
+inline constexpr uint16_t kClass = abi::kFirstClass;
+
+// One return, as it was recorded.
+struct Call {
+  uint64_t time;  // of the return
+  uint64_t result;
+  uint64_t latency;
+  uint32_t depth;
+};
+
+enum class Way { kRseq, kShared, kMonotonic };
+
+class ProbedFunction {
+ public:
+  using Inner = void (*)(uint64_t);
+
+  explicit ProbedFunction(Way way) : region_(geometry()) {
+    auto arena =
+        Mapping::create(kArenaSize, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(arena.has_value());
+    arena_ = *std::move(arena);
+    describe(way);
+    auto prologue = build_area_prologue(at(kPads), env_);
+    CHECK(prologue.has_value());
+    stubs_ = prologue->stubs;
+    pads_end_ = kPads + prologue->code.size();
+    std::copy(prologue->code.begin(), prologue->code.end(), arena_.data() + kPads);
+    std::memcpy(arena_.data(), kCode, sizeof kCode);
+    probe(kEntry, kEntrySize, 0, enter_);
+    probe(kExit, kExitSize, kRetOffset, return_);
+  }
+
+  uint64_t operator()(Inner inner, uint64_t argument) const {
+    return reinterpret_cast<uint64_t (*)(Inner, uint64_t)>(arena_.data())(inner, argument);
+  }
+  // With rsp such that the return address is at `slot`.
+  uint64_t on_stack(uint64_t slot, Inner inner, uint64_t argument) const {
+    uint64_t result = reinterpret_cast<uint64_t>(inner);
+    asm volatile(
+        "mov %%rsp, %%rbx\n\t"
+        "mov %[top], %%rsp\n\t"
+        "call *%[function]\n\t"
+        "mov %%rbx, %%rsp"
+        : "+D"(result), "+S"(argument), "=&a"(argument_out_)
+        : [top] "r"(slot + 8), [function] "r"(arena_.data())
+        : "rbx", "rcx", "rdx", "r8", "r9", "r10", "r11", "memory", "cc");
+    return argument_out_;
+  }
+  bool in_pads(uint64_t pc) const { return pc - at(kPads).value < kArenaSize - kPads; }
+
+  ring::TestRegion& region() { return region_; }
+  ring::CounterTotals totals() const {
+    return ring::CounterReader(region_.geometry(), region_.region()).class_totals(kClass);
+  }
+  // All returns so far, sorted by time.
+  std::vector<Call> calls();
+
+ private:
+  static constexpr size_t kArenaSize = 0x10000, kPads = 0x2000;
+  static constexpr uint8_t kCode[] = {0x53,                    // push rbx
+                                      0x48, 0x89, 0xf3,        // mov rbx, rsi
+                                      0x48, 0x89, 0xf8,        // mov rax, rdi
+                                      0x48, 0x89, 0xf7,        // mov rdi, rsi
+                                      0xff, 0xd0,              // call rax
+                                      0x48, 0x8d, 0x43, 0x64,  // lea rax, [rbx+100]
+                                      0x5b,                    // pop rbx
+                                      0xc3};                   // ret
+  static constexpr size_t kEntry = 0, kEntrySize = 7, kExit = 12, kExitSize = 6, kRetOffset = 5;
+
+  static abi::Geometry geometry() {
+    return {.ring_count = static_cast<uint32_t>(::sysconf(_SC_NPROCESSORS_CONF)),
+            .class_count = kClass + 1,
+            .subbuf_count = 2,
+            .subbuf_size = 1 << 20,
+            .probe_count = 1,
+            .slot_size = 64,
+            .slot_count = 1 << 14};
+  }
+  TargetAddr at(size_t offset) const {
+    return TargetAddr(reinterpret_cast<uint64_t>(arena_.data() + offset));
+  }
+
+  void describe(Way way) {
+    env_.geometry = region_.geometry();
+    env_.control = TargetAddr(reinterpret_cast<uint64_t>(region_.region()));
+    env_.shadow_size = abi::kShadowSize;
+    if (way == Way::kRseq && __rseq_size != 0)
+      env_.rseq = Rseq{.offset = static_cast<int32_t>(__rseq_offset), .signature = RSEQ_SIG};
+    if (way == Way::kMonotonic) env_.monotonic = MonotonicClock{};
+    region_.header()->shadow_by_thread = env_.rseq.has_value();
+    region_.gate()->pid = ::getpid();
+    region_.region()[region_.geometry().switches_offset()] = abi::kSwitchOn;
+    enter_ = {.kind = Program::Kind::kEnter, .switch_index = 0, .frame_id = kClass};
+    return_ = {
+        .class_id = kClass, .switch_index = 0, .record_size = 32, .is_return = true, .frame_id = kClass};
+    return_.fields = {{Capture::kRegister, 0, 8}, {Capture::kLatency, 0, 16}, {Capture::kDepth, 0, 24}};
+  }
+
+  void probe(size_t offset, size_t size, uint8_t instruction, const Program& program) {
+    pads_end_ = (pads_end_ + kPadAlign - 1) / kPadAlign * kPadAlign;
+    const PadProbe probe{.offset = instruction, .program = &program};
+    const PadSite site{.addr = at(offset), .window = {kCode + offset, size}, .probes = {&probe, 1}};
+    auto pad = build_pad(at(pads_end_), site, env_, stubs_);
+    CHECK(pad.has_value() && pads_end_ + pad->code.size() <= kArenaSize);
+    CHECK(pad->code.size() <= max_pad_size(site));
+    std::copy(pad->code.begin(), pad->code.end(), arena_.data() + pads_end_);
+    const auto distance = static_cast<int32_t>(pads_end_ - offset - abi::kJumpSize);
+    arena_.data()[offset] = 0xe9;  // jmp
+    std::memcpy(arena_.data() + offset + 1, &distance, sizeof distance);
+    pads_end_ += pad->code.size();
+  }
+
+  ring::TestRegion region_;
+  Mapping arena_;
+  Environment env_;
+  AreaStubs stubs_;
+  Program enter_, return_;
+  size_t pads_end_ = 0;
+  mutable uint64_t argument_out_ = 0;
+};
+
+inline std::vector<Call> ProbedFunction::calls() {
+  const uint32_t sizes[] = {0, sizeof(abi::ProcessRecord), 32};
+  std::vector<Call> calls;
+  const auto take = [&](uint64_t tsc, uint16_t id, const uint8_t* record, uint32_t) {
+    if (id != kClass) return;
+    Call call{.time = tsc, .result = 0, .latency = 0, .depth = 0};
+    std::memcpy(&call.result, record + 8, 8);
+    std::memcpy(&call.latency, record + 16, 8);
+    std::memcpy(&call.depth, record + 24, 4);
+    calls.push_back(call);
+  };
+  const ring::RecordClock now{env_.monotonic.has_value()};
+  for (uint32_t i = 0; i < region_.geometry().ring_count; ++i)
+    ring::RingReader(region_.geometry(), region_.region(), i, sizes).drain(take, now);
+  ring::SharedRingReader(region_.geometry(), region_.region(), sizes).finish(take, now);
+  std::stable_sort(calls.begin(), calls.end(), [](const Call& a, const Call& b) { return a.time < b.time; });
+  return calls;
+}
+
+}  // namespace blip::jit::test
