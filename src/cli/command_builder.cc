@@ -78,6 +78,7 @@ Status CommandBuilder::apply(const OptionFact& fact, const std::string& value) {
   constexpr uint64_t kNoLimit = std::numeric_limits<uint64_t>::max();
   switch (fact.id) {
     case OptionId::kFunction:
+    case OptionId::kReturn:
     case OptionId::kProbe:
     case OptionId::kLine:
     case OptionId::kEveryInstruction:

@@ -32,7 +32,9 @@ constexpr VerbFact kVerbs[] = {
      "one instruction in the middle of a function, with a register\n"
      "blip trace -p 4711 --probe parse_request+0x4f --context reg:rax\n"
      "a line of the source\n"
-     "blip trace -p 4711 --line parser.c:120\n"},
+     "blip trace -p 4711 --line parser.c:120\n"
+     "what a function returns, and how long it took\n"
+     "blip trace -p 4711 --return parse_request\n"},
     {Verb::kRecord, "record",
      "blip record [OPTIONS] PROBES... (-p PID | -n NAME | -c \"CMD\" | -- CMD ARGS...) [-o DIR]",
      "write events to a trace",
@@ -101,6 +103,16 @@ constexpr OptionFact kOptions[] = {
      "is looked "
      "for in the executable, then in its libraries; a GLOB in the executable only; '*:GLOB' in all modules. "
      "Repeatable",
+     kTracing},
+    {OptionId::kReturn, OptionGroup::kProbes, "", "return", "SPEC",
+     "every return of the functions matching SPEC, as for --function: one event at each exit, NAME:return, "
+     "with "
+     "ret (all of "
+     "rax, whatever the function's type is), latency_ns (since the entry), depth (how many calls of probed "
+     "functions it was in) and tail (1: it ended with a jump to another function, ret is not known). Calls "
+     "that "
+     "longjmp or "
+     "an exception leaves give no event. Not in Go. Repeatable",
      kTracing},
     {OptionId::kProbe, OptionGroup::kProbes, "", "probe", "SPEC",
      "one instruction: SYMBOL+OFFSET, 0xADDR (an address in the process), FILE+0xOFF (an address in the "
@@ -183,7 +195,6 @@ constexpr OptionFact kOptions[] = {
     {OptionId::kHelp, OptionGroup::kGeneral, "h", "help", "", "this text", kAll},
     {OptionId::kVersion, OptionGroup::kGeneral, "V", "version", "", "blip's version", 0},
     // The rest of the design's command line.
-    later("", "return"),
     later("", "mark"),
     later("", "syscall"),
     later("", "args"),

@@ -20,6 +20,7 @@ struct VerbFact {
 
 enum class OptionId {
   kFunction,
+  kReturn,
   kProbe,
   kLine,
   kEveryInstruction,

@@ -200,7 +200,8 @@ TEST(Options, wrong_usage_says_what_to_do) {
       {"trace --json=yes", "--json takes no value"},
       {"trace --function f -p 1 -o DIR", "-o is not an option of blip trace, only of record"},
       {"record --function f -p 1 --json", "--json is not an option of blip record, only of trace, count"},
-      {"trace --return f -p 1", "--return is not available in this version"},
+      {"trace --syscall f -p 1", "--syscall is not available in this version"},
+      {"trace --return f+4 -p 1", "--return takes functions"},
       {"trace --mark=a:b -p 1", "--mark is not available in this version"},
       {"trace --function f+4 -p 1", "--function takes functions; a single instruction is --probe f+4"},
       {"trace --every-instruction f+4 -p 1", "--every-instruction takes functions"},
@@ -279,7 +280,7 @@ TEST(Contexts, regs_holds_every_single_register) {
 TEST(Help, shows_what_exists_and_nothing_else) {
   const std::string general = general_help();
   for (const VerbFact& fact : verb_table()) EXPECT_THAT(general, HasSubstr(std::string(fact.synopsis)));
-  EXPECT_THAT(general, testing::Not(HasSubstr("--return")));
+  EXPECT_THAT(general, testing::Not(HasSubstr("--syscall")));
   for (const VerbFact& verb : verb_table()) {
     const std::string help = verb_help(verb.verb);
     for (const OptionFact& fact : option_table()) {

@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "cli/values.h"
@@ -65,10 +66,19 @@ Result<ProbeRequest> parse_line(const std::string& value) {
 Result<ProbeRequest> parse_probe(OptionId option, const std::string& value) {
   if (option == OptionId::kProbe) return parse_instruction(value);
   if (option == OptionId::kLine) return parse_line(value);
-  const bool every = option == OptionId::kEveryInstruction;
-  TRY(elf::Spec spec, functions_of(every ? "--every-instruction" : "--function", value));
-  return ProbeRequest{.spec = std::move(spec),
-                      .kind = every ? ProbeKind::kEveryInstruction : ProbeKind::kFunction};
+  struct OfFunctions {
+    OptionId option;
+    std::string_view name;
+    ProbeKind kind;
+  };
+  constexpr OfFunctions kOptions[] = {
+      {OptionId::kFunction, "--function", ProbeKind::kFunction},
+      {OptionId::kReturn, "--return", ProbeKind::kReturn},
+      {OptionId::kEveryInstruction, "--every-instruction", ProbeKind::kEveryInstruction}};
+  const auto it = std::find_if(std::begin(kOptions), std::end(kOptions),
+                               [&](const OfFunctions& o) { return o.option == option; });
+  TRY(elf::Spec spec, functions_of(it->name, value));
+  return ProbeRequest{.spec = std::move(spec), .kind = it->kind};
 }
 
 }  // namespace blip::cli

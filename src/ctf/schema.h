@@ -26,6 +26,7 @@ struct Field {
   uint32_t offset = 0;       // from the start of the record
   bool is_context = false;   // in the event's context scope rather than its payload
   bool is_implicit = false;  // nobody asked for it: left out where events are printed for people
+  bool is_duration = false;  // in ns; in the rings, units of the records' clock
 };
 
 // One record layout with one name. All records of a class have the same size. Fields lie back to back after

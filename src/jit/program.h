@@ -25,6 +25,7 @@ struct Field {
   uint8_t reg = 0;
   uint16_t offset = 0;  // in the record
   uint64_t value = 0;
+  bool is_result = false;  // what the function returns, which it has not if it is left by a tail jump
 };
 
 struct Program {

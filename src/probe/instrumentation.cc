@@ -21,6 +21,7 @@
 #include <thread>
 #include <utility>
 
+#include "abi/shadow.h"
 #include "probe/leftovers.h"
 #include "probe/target_clock.h"
 #include "probe/text.h"
@@ -68,7 +69,8 @@ Instrumentation::Instrumentation(const proc::Process& process, proc::Memory& mem
       follow_fork_(options.follow_fork),
       monotonic_clock_(options.monotonic_clock),
       unhooked_clone_(!options.modules_complete),
-      spare_probes_(options.spare_probes) {}
+      spare_probes_(options.spare_probes),
+      returns_(options.returns) {}
 
 Result<std::unique_ptr<Instrumentation>> Instrumentation::arm(const proc::Process& process,
                                                               proc::Memory& memory,
@@ -145,7 +147,10 @@ void Instrumentation::note_pause(std::chrono::nanoseconds paused) {
 }
 
 Footprint Instrumentation::footprint() const {
-  Footprint f{.control = region_.control, .data_size = region_.data.size(), .trap_size = region_.trap_size};
+  Footprint f{.control = region_.control,
+              .data_size = region_.data.size(),
+              .trap_size = region_.trap_size,
+              .shadow_size = region_.shadow_size};
   for (const PadFile& file : region_.pad_files) {
     for (const AreaMapping& area : file.areas) f.areas.push_back(area.range);
     for (const TrampolineRun& run : file.trampolines.runs) f.areas.push_back(run.pages);
@@ -224,7 +229,8 @@ Status Instrumentation::map_memory() {
     facts_ = find_thread_facts(attachment, memory_, process_.ns_pid(), tid_hint);
     if (unhooked_clone_) facts_.rseq.reset();
     TRY(region_, TargetRegion::map(caller, process_, geometry_, batches_.back().neighbourhoods(),
-                                   batches_.back().trampolines(), trap_size));
+                                   batches_.back().trampolines(),
+                                   {.traps = trap_size, .shadow = returns_ ? abi::kShadowSize : 0}));
     armed_ = true;
     sharers_ = MemorySharers(process_.pid(), region_.data_fd);
     return check_tsc(caller);
@@ -260,7 +266,8 @@ jit::Environment Instrumentation::environment() const {
           .follow_fork = follow_fork_,
           .monotonic = clock_,
           .recorded = recorded,
-          .trap_size = region_.trap_size};
+          .trap_size = region_.trap_size,
+          .shadow_size = region_.shadow_size};
 }
 
 Status Instrumentation::build() {
@@ -308,6 +315,8 @@ void Instrumentation::fill_header() {
   header->owner_start_time = stat ? stat->start_time : 0;
   header->trap_size = region_.trap_size;
   header->unannounced_gate = unannounced_gate();
+  header->shadow_size = region_.shadow_size;
+  header->shadow_by_thread = facts_.rseq && !clock_;
   header->pad_file_count = static_cast<uint32_t>(region_.pad_files.size());
   for (size_t i = 0; i < region_.pad_files.size(); ++i) header->pad_files[i] = region_.pad_files[i].inode;
 }
@@ -430,7 +439,17 @@ Result<bool> Instrumentation::patch_stopped(proc::Attachment& attachment, PatchI
   TRY(const TextReport text, install_text(memory_, table_.edits, table_.fresh()));
   TRY_OK(drop(text));
   for (Patch& patch : table_.patches) patch.fresh = false;
+  switch_off_broken_groups();
   return true;
+}
+
+// Where an exit could not be patched, the entry must not remember calls.
+void Instrumentation::switch_off_broken_groups() {
+  std::set<size_t> broken;
+  for (const auto& [probe, reason] : report_.refused)
+    if (probes_[probe].group != Probe::kAlone) broken.insert(probes_[probe].group);
+  for (size_t i = 0; !broken.empty() && i < probes_.size(); ++i)
+    if (broken.contains(probes_[i].group)) switch_probe(i, false);
 }
 
 // About to make a child that nobody would announce at the gate.

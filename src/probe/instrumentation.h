@@ -42,6 +42,7 @@ struct ArmOptions {
   bool follow_fork = true;        // the children of forks record too
   bool monotonic_clock = false;   // records carry CLOCK_MONOTONIC instead of the TSC
   uint32_t spare_probes = 0;      // how many more may be added later
+  bool returns = false;           // some probes, maybe such as come later, remember calls
 };
 
 // Everything blip has put into a target. Armed from arm() until disarm() or the destructor.
@@ -120,6 +121,7 @@ class Instrumentation {
   Status deactivate(const EditMask& edits, const std::function<std::string(size_t edit)>& reason);
   void refuse(const PadJob& job, const std::string& reason);
   void note_pause(std::chrono::nanoseconds paused);
+  void switch_off_broken_groups();
   Footprint footprint() const;
   Status in_one_thread(const std::function<Status(proc::Attachment&, proc::RemoteCaller&)>& work);
   Status unmap_untouched();
@@ -150,6 +152,7 @@ class Instrumentation {
   bool touched_ = false;  // sites or PCs may have been changed
   bool open_ = false;     // the gate: hits are recorded
   uint32_t spare_probes_;
+  bool returns_;
   std::set<size_t> removed_;             // probes
   std::vector<x86::Rewrite> once_here_;  // of sites that were taken out: threads may still be in their pads
 };

@@ -139,14 +139,18 @@ Result<PatchTable> read_patches(const proc::Memory& memory, const Found& found) 
 
 bool is_private(const proc::Map& map) { return map.write && !map.exec && !map.file_backed(); }
 
-// How much private memory of blip's lies below the data: the gate page, and that of traps, whose size the
+// A size in the header, if it can be one.
+uint64_t plausible_size(uint64_t untrusted_size) {
+  constexpr uint64_t kMost = uint64_t{1} << 30;
+  return untrusted_size % abi::kPageSize == 0 && untrusted_size < kMost ? untrusted_size : 0;
+}
+
+// How much private memory of blip's lies below the data: the gate page, and what is below it, whose size the
 // header tells; mapped together, and split by what was done to the gate page. 0: neither is there yet.
 uint64_t size_below(const std::vector<proc::Map>& maps, TargetAddr control, const abi::DataHeader& header) {
-  constexpr uint64_t kMost = uint64_t{1} << 30;
-  const uint64_t traps =
-      header.trap_size % abi::kPageSize == 0 && header.trap_size < kMost ? header.trap_size : 0;
+  const uint64_t copied = plausible_size(header.trap_size) + plausible_size(header.shadow_size);
   const AddrRange gate{control - abi::kGatePageSize, control};
-  const AddrRange whole{gate.begin - traps, control};
+  const AddrRange whole{gate.begin - copied, control};
   const auto any = [&](auto fits) {
     return std::any_of(maps.begin(), maps.end(),
                        [&](const proc::Map& m) { return is_private(m) && fits(m.range); });
@@ -163,7 +167,10 @@ Status clean_region(const proc::Process& process, proc::Memory& memory, const st
   Footprint footprint{.control = found.map->range.begin, .data_size = found.map->range.size()};
   const uint64_t below = size_below(maps, footprint.control, found.untrusted_header);
   footprint.has_gate = below != 0;
-  footprint.trap_size = below == 0 ? 0 : below - abi::kGatePageSize;
+  if (below > abi::kGatePageSize) {
+    footprint.trap_size = plausible_size(found.untrusted_header.trap_size);
+    footprint.shadow_size = plausible_size(found.untrusted_header.shadow_size);
+  }
   PatchTable table;
   const abi::DataHeader& header = found.untrusted_header;
   if (!found.never_armed()) {

@@ -68,7 +68,8 @@ double fill_of(std::span<const PadJob> jobs, std::span<const Probe> probes, jit:
   for (size_t i = 0; i < jobs.size(); i += jobs.size() / kSamples + 1) {
     const TargetAddr near = jobs[i].site->rewrite.end() + 4096;
     const std::vector<jit::PadProbe> in_pad = pad_probes(jobs[i], probes);
-    const auto pad = jit::build_pad(near, pad_site(*jobs[i].site, in_pad), env, {near, near, near, near, near, near});
+    const auto pad =
+        jit::build_pad(near, pad_site(*jobs[i].site, in_pad), env, {near, near, near, near, near, near});
     if (!pad) continue;
     bound += size_bound(jobs[i], probes);
     used += align_up(pad->code.size(), jit::kPadAlign);

@@ -20,9 +20,12 @@
 namespace blip::probe {
 
 struct Probe {
+  static constexpr size_t kAlone = SIZE_MAX;
+
   size_t module = 0;
   PlannedProbe planned;
   jit::Program program;
+  size_t group = kAlone;  // probes of a group are armed together or not at all
 };
 
 // The sites of each module, as planned.

@@ -50,8 +50,9 @@ class RegionMapper {
 
   Result<TargetRegion> map_region(const abi::Geometry& geometry,
                                   std::span<const Neighbourhood> neighbourhoods,
-                                  const TrampolineLayout& trampolines, uint64_t trap_size) {
-    region_.trap_size = trap_size;
+                                  const TrampolineLayout& trampolines, PrivateSizes sizes) {
+    region_.trap_size = sizes.traps;
+    region_.shadow_size = sizes.shadow;
     auto status = map_all(geometry, neighbourhoods, trampolines);
     if (status) return std::move(region_);
     undo();
@@ -87,8 +88,10 @@ class RegionMapper {
   Status map_data(uint64_t size) {
     TRY(SharedFile file, make_file(abi::kDataMemfdName, size, kDataSeals, region_.data));
     // One mapping for the gate page and what is below it: whoever finds the one may believe in the other.
-    const uint64_t below = region_.trap_size + abi::kGatePageSize;
-    reinterpret_cast<abi::DataHeader*>(region_.data.data())->trap_size = region_.trap_size;
+    const uint64_t below = region_.shadow_size + region_.trap_size + abi::kGatePageSize;
+    auto* header = reinterpret_cast<abi::DataHeader*>(region_.data.data());
+    header->trap_size = region_.trap_size;
+    header->shadow_size = region_.shadow_size;
     auto status = place(size + below, kUserSpace, [&](TargetAddr at) -> Status {
       const TargetAddr data = at + below;
       TRY_OK(map_at(data, size, PROT_READ | PROT_WRITE, MAP_SHARED, file.remote_fd, 0));
@@ -268,8 +271,8 @@ std::vector<AddrRange> joined(const std::vector<AddrRange>& areas, std::span<con
 Result<TargetRegion> TargetRegion::map(proc::RemoteCaller& caller, const proc::Process& process,
                                        const abi::Geometry& geometry,
                                        std::span<const Neighbourhood> neighbourhoods,
-                                       const TrampolineLayout& trampolines, uint64_t trap_size) {
-  return RegionMapper(caller, process).map_region(geometry, neighbourhoods, trampolines, trap_size);
+                                       const TrampolineLayout& trampolines, PrivateSizes sizes) {
+  return RegionMapper(caller, process).map_region(geometry, neighbourhoods, trampolines, sizes);
 }
 
 Result<PadFile> TargetRegion::map_pads(proc::RemoteCaller& caller, const proc::Process& process,
@@ -335,10 +338,10 @@ Status unmap_footprint(proc::RemoteCaller& caller, const Footprint& footprint,
   for (const AddrRange& area : joined(footprint.areas, maps))
     TRY_OK(proc::remote_munmap(caller, area.begin, area.size()));
   if (footprint.data_size == 0) return {};
-  // The gate page, the memory of traps and the data are neighbours: one call, so that none outlives the
-  // other.
-  const uint64_t below = footprint.trap_size + (footprint.has_gate ? abi::kGatePageSize : 0);
-  return proc::remote_munmap(caller, footprint.control - below, footprint.data_size + below);
+  // The gate page, the private memory below it and the data are neighbours: one call, so that none outlives
+  // the other.
+  return proc::remote_munmap(caller, footprint.control - footprint.below(),
+                             footprint.data_size + footprint.below());
 }
 
 }  // namespace blip::probe

@@ -32,14 +32,21 @@ struct PadFile {
   uint64_t trampolines_offset = 0;  // of the first frame
 };
 
+// What forks copy of a trace's memory.
+struct PrivateSizes {
+  uint64_t traps = 0;
+  uint64_t shadow = 0;
+};
+
 // The memory a trace has in its target: sealed memfds (data; pads, one for each time probes were put in),
 // mapped on both sides, the private gate page right below the data, and below that the memory of traps. No
 // descriptor of them stays in the target. See docs/design/injection.md.
 struct TargetRegion {
   Mapping data;  // here
   Fd data_fd;
-  TargetAddr control;      // of the data in the target
-  uint64_t trap_size = 0;  // private memory below the gate page that forks copy; 0: none
+  TargetAddr control;        // of the data in the target
+  uint64_t trap_size = 0;    // private memory below the gate page that forks copy; 0: none
+  uint64_t shadow_size = 0;  // and below that; 0: none
   std::vector<PadFile> pad_files;
 
   // Maps data, gate page and pads; on an error nothing is left. The data's pages are not there yet: see
@@ -47,7 +54,7 @@ struct TargetRegion {
   static Result<TargetRegion> map(proc::RemoteCaller& caller, const proc::Process& process,
                                   const abi::Geometry& geometry,
                                   std::span<const Neighbourhood> neighbourhoods,
-                                  const TrampolineLayout& trampolines, uint64_t trap_size = 0);
+                                  const TrampolineLayout& trampolines, PrivateSizes sizes = {});
   // Maps further pads; on an error nothing is left of them.
   static Result<PadFile> map_pads(proc::RemoteCaller& caller, const proc::Process& process,
                                   std::span<const Neighbourhood> neighbourhoods,
@@ -72,8 +79,10 @@ struct Footprint {
   uint64_t data_size = 0;
   bool has_gate = true;          // a blip may have been killed before it was mapped
   uint64_t trap_size = 0;        // below the gate page; 0: no traps
+  uint64_t shadow_size = 0;      // below that; 0: no returns
   std::vector<AddrRange> areas;  // of pads and trampolines, sorted
 
+  uint64_t below() const { return shadow_size + trap_size + (has_gate ? abi::kGatePageSize : 0); }
   TargetAddr trap_table() const { return control - abi::kGatePageSize - trap_size; }
   bool in_pads(TargetAddr a) const;
 };

@@ -21,6 +21,7 @@ struct LayoutField {
   ctf::Field field;
   jit::Capture capture;
   uint8_t reg = 0;
+  bool is_result = false;
 };
 
 LayoutField register_field(std::string_view name) {
@@ -65,6 +66,18 @@ void add_context(const Context& context, std::vector<LayoutField>& out) {
   }
 }
 
+// What program_at() changes for each exit.
+void add_return_fields(std::vector<LayoutField>& out) {
+  LayoutField result = register_field("rax");
+  result.field.name = "ret";
+  result.is_result = true;
+  out.push_back(result);
+  out.push_back(
+      {{.name = "latency_ns", .type = ctf::FieldType::kUint64, .is_duration = true}, jit::Capture::kLatency});
+  out.push_back({{"depth", ctf::FieldType::kUint32}, jit::Capture::kDepth});
+  out.push_back({{"tail", ctf::FieldType::kUint32}, jit::Capture::kShortConstant});
+}
+
 // The pid in front of all fields: asked for, or needed because events of several processes may come.
 std::optional<ctf::Field> pid_field(const Options& options, size_t request) {
   if (options.mode == Mode::kCount) return {};
@@ -84,6 +97,7 @@ std::vector<LayoutField> request_fields(const Options& options, size_t request, 
   if (options.mode == Mode::kTrace) add_context({ContextKind::kTid, {}}, all);
   if (shared_class) add_context({ContextKind::kIp, {}}, all);
   for (const Context& context : options.probes[request].contexts) add_context(context, all);
+  if (options.probes[request].kind == ProbeKind::kReturn) add_return_fields(all);
 
   std::vector<LayoutField> fields;
   for (LayoutField& f : all) {
@@ -115,7 +129,8 @@ jit::Program make_program(uint32_t id, const ctf::EventClass& c, const std::vect
     program.fields.push_back({.capture = fields[i].capture,
                               .reg = fields[i].reg,
                               .offset = static_cast<uint16_t>(c.fields[pid + i].offset - pid_size),
-                              .value = ip});
+                              .value = ip,
+                              .is_result = fields[i].is_result});
   }
   return program;
 }
@@ -124,7 +139,8 @@ jit::Program make_program(uint32_t id, const ctf::EventClass& c, const std::vect
 
 size_t ClassTable::class_of(const ProbedPlace& place, bool shared) {
   const ProbeRequest& request = options_.probes[place.request];
-  const std::string& name = shared ? request.spec.text : place.name;
+  const std::string suffix = request.kind == ProbeKind::kReturn ? ":return" : "";
+  const std::string name = shared ? request.spec.text + suffix : place.name;
   const bool by_place = !shared && request.kind != ProbeKind::kLine;
   const Key key =
       by_place ? Key{name, place.module, place.addr.value, place.request} : Key{name, "", 0, place.request};

@@ -11,8 +11,10 @@ Consumer::Consumer(const ConsumerInput& input) : clock_(input.clock), vpid_(inpu
     layout.leads_with_pid = c.leads_with_pid;
     layout.pid_in_event = {c.leads_with_pid && !c.fields.front().is_implicit, c.leads_with_pid};
     layout.fields_size = ctf::fields_size(c) - pid_size;
-    for (const ctf::Field& f : c.fields)
+    for (const ctf::Field& f : c.fields) {
       if (f.type == ctf::FieldType::kText16) layout.name_offset = static_cast<int32_t>(f.offset - pid_size);
+      if (f.is_duration) layout.latency_offset = static_cast<int32_t>(f.offset - pid_size);
+    }
   }
 }
 

@@ -40,6 +40,7 @@ struct ConsumerInput {
   const std::vector<ctf::EventClass>& classes;
   ctf::TscClock& clock;
   EventLimit& limit;
+  uint64_t latency_rate = 0;  // see TraceContext
 };
 
 // Brings the events of one process, and of its children, into stream files, or hands them to the live merge.
@@ -75,8 +76,9 @@ class Consumer {
  protected:
   // Of a class: how its records in rings differ from its events.
   struct Layout {
-    uint32_t fields_size = 0;  // without the pid
-    int32_t name_offset = -1;  // of a thread's name to be filled in
+    uint32_t fields_size = 0;     // without the pid
+    int32_t name_offset = -1;     // of a thread's name to be filled in
+    int32_t latency_offset = -1;  // of a time to be converted to ns
     bool leads_with_pid = false;
     // Whether an event in the trace has the pid in front: in a stream of one process, of several.
     std::array<bool, 2> pid_in_event{};

@@ -26,6 +26,7 @@ enum class ProbeKind {
   kInstruction,       // one instruction
   kLine,              // where a source line begins
   kEveryInstruction,  // all instructions of the functions that match
+  kReturn,            // the exits of the functions that match
 };
 
 struct ProbeRequest {

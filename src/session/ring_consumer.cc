@@ -25,7 +25,8 @@ RingConsumer::RingConsumer(const ConsumerInput& input, const RingInput& rings)
       region_(rings.region),
       now_{input.clock.clocks().counter_is_monotonic},
       shared_pid_(rings.vpid),
-      pids_{rings.vpid} {
+      pids_{rings.vpid},
+      latency_scale_{.rate = input.latency_rate} {
   record_sizes_.resize(geometry_.class_count);
   record_sizes_[abi::kProcessClass] = sizeof(abi::ProcessRecord);
   for (const ctf::EventClass& c : input.classes) {
@@ -49,13 +50,23 @@ std::vector<Consumer::Stream> RingConsumer::streams() const {
   return streams;
 }
 
-const uint8_t* RingConsumer::with_thread_name(const Layout& layout, const uint8_t* record, uint32_t size) {
+// What pads cannot know is put in here.
+const uint8_t* RingConsumer::finished(const Layout& layout, const uint8_t* record, uint32_t size) {
   scratch_.assign(record, record + size);
-  uint8_t* field = &scratch_[static_cast<size_t>(layout.name_offset)];
-  int32_t tid;
-  std::memcpy(&tid, field, sizeof tid);
-  const ThreadNames::Name& name = names_->of(tid);
-  std::memcpy(field, name.data(), name.size());
+  if (layout.name_offset >= 0) {
+    uint8_t* field = &scratch_[static_cast<size_t>(layout.name_offset)];
+    int32_t tid;
+    std::memcpy(&tid, field, sizeof tid);
+    const ThreadNames::Name& name = names_->of(tid);
+    std::memcpy(field, name.data(), name.size());
+  }
+  if (layout.latency_offset >= 0) {
+    uint8_t* field = &scratch_[static_cast<size_t>(layout.latency_offset)];
+    uint64_t latency;
+    std::memcpy(&latency, field, sizeof latency);
+    latency = latency_scale_.scaled(latency);
+    std::memcpy(field, &latency, sizeof latency);
+  }
   return scratch_.data();
 }
 
@@ -63,8 +74,9 @@ const uint8_t* RingConsumer::with_thread_name(const Layout& layout, const uint8_
 [[gnu::always_inline]] inline void RingConsumer::on_record(RingOutput* out, uint64_t tsc, uint16_t class_id,
                                                            int32_t pid, const uint8_t* record,
                                                            uint32_t size) {
-  if (const Layout& layout = layouts_[class_id]; layout.name_offset >= 0) [[unlikely]]
-    record = with_thread_name(layout, record, size);
+  if (const Layout& layout = layouts_[class_id]; (layout.name_offset & layout.latency_offset) >= 0)
+      [[unlikely]]
+    record = finished(layout, record, size);
   put(out, clock_.to_ns(tsc), class_id, pid, record, size);
 }
 

@@ -40,7 +40,7 @@ class RingConsumer final : public Consumer {
  private:
   void on_record(RingOutput* out, uint64_t tsc, uint16_t class_id, int32_t pid, const uint8_t* record,
                  uint32_t size);
-  const uint8_t* with_thread_name(const Layout& layout, const uint8_t* record, uint32_t size);
+  const uint8_t* finished(const Layout& layout, const uint8_t* record, uint32_t size);
   void hear_of(int32_t pid);
   void tell_discarded(uint64_t now_ns);
   uint64_t drain_rings(bool last);
@@ -56,6 +56,7 @@ class RingConsumer final : public Consumer {
   std::vector<int32_t> new_pids_;
   std::optional<ring::SharedRingReader> shared_;
   std::optional<ThreadNames> names_;  // where a class records them
+  ctf::ClockSegment latency_scale_;
   std::vector<uint8_t> scratch_;
   ring::DrainStats stats_;
   uint64_t rounds_ = 0;

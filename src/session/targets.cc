@@ -20,7 +20,8 @@ class Finder {
       : options_(options), modules_(modules), context_(context) {}
 
   Result<FoundTargets> run(bool part_will_do) {
-    TRY_OK(add_functions(part_will_do));
+    TRY_OK(add_functions(ProbeKind::kFunction, part_will_do));
+    TRY_OK(add_functions(ProbeKind::kReturn, part_will_do));
     for (size_t i = 0; i < options_.probes.size(); ++i)
       if (Status status = add(i); !status && !part_will_do) return status.error();
     std::stable_sort(found_.targets.begin(), found_.targets.end(),
@@ -30,28 +31,30 @@ class Finder {
 
  private:
   // All at once, because a function that several of them mean is probed once.
-  Status add_functions(bool part_will_do) {
+  Status add_functions(ProbeKind kind, bool part_will_do) {
     std::vector<elf::Spec> specs;
     std::vector<size_t> requests;
     for (size_t i = 0; i < options_.probes.size(); ++i) {
-      if (options_.probes[i].kind != ProbeKind::kFunction) continue;
+      if (options_.probes[i].kind != kind) continue;
       const elf::Spec& spec = options_.probes[i].spec;
       if (part_will_do && !probe::resolve_functions({&spec, 1}, modules_, context_)) continue;
       specs.push_back(spec);
       requests.push_back(i);
     }
+    if (specs.empty()) return {};
     TRY(std::vector<probe::FunctionTarget> functions, probe::resolve_functions(specs, modules_, context_));
     for (probe::FunctionTarget& f : functions)
       found_.targets.push_back({.module = f.module,
                                 .request = requests[f.request],
                                 .point = {.addr = f.function.addr, .is_entry = true, .function = f.function},
-                                .name = std::move(f.name)});
+                                .name = f.name + (kind == ProbeKind::kReturn ? ":return" : "")});
     return {};
   }
 
   Status add(size_t request) {
     switch (options_.probes[request].kind) {
       case ProbeKind::kFunction:
+      case ProbeKind::kReturn:
         return {};  // done before
       case ProbeKind::kInstruction:
         return add_instruction(request);

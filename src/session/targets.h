@@ -29,7 +29,7 @@ struct FoundTargets {
 };
 
 // A request that matches nothing is an error, or left out if a part will do. Functions asked for by several
-// --function are found once; any other instruction as often as it is asked for.
+// --function, or by several --return, are found once; any other instruction as often as it is asked for.
 Result<FoundTargets> find_targets(const Options& options, std::span<const probe::Module> modules,
                                   const probe::ResolveContext& context, bool part_will_do);
 

@@ -68,9 +68,9 @@ bool TracedProcess::needs_name(const Target& target) const {
 Status TracedProcess::check_number() const {
   const Options& options = context_.options;
   if (targets_.size() <= options.max_probes) return {};
-  const bool functions_only =
-      std::all_of(options.probes.begin(), options.probes.end(),
-                  [](const ProbeRequest& r) { return r.kind == ProbeKind::kFunction; });
+  const bool functions_only = std::all_of(
+      options.probes.begin(), options.probes.end(),
+      [](const ProbeRequest& r) { return r.kind == ProbeKind::kFunction || r.kind == ProbeKind::kReturn; });
   return Error(ErrorKind::kUsage, fmt::format("{} {} match, more than {}: say --max-probes {} if you mean it",
                                               targets_.size(), functions_only ? "functions" : "instructions",
                                               options.max_probes, targets_.size()));
@@ -84,42 +84,80 @@ Status TracedProcess::make_plan(const PlanScope& scope) {
   for (const probe::UnreadableModule& m : loaded.unreadable) notes_.push_back(m.text());
   TRY_OK(resolve(scope, {&memory_, loaded.unreadable, maps}));
   for (const probe::Module& m : modules_) notes_.insert(notes_.end(), m.notes().begin(), m.notes().end());
-  probes_.resize(targets_.size());
+  ExpandedTargets expanded = expand_targets(context_.options, targets_, modules_);
+  points_ = std::move(expanded.points);
+  target_refusals_ = std::move(expanded.refused);
   sites_.resize(modules_.size());
   if (context_.options.backend == Backend::kUprobe) {
     plan_uprobes();
-    return {};
+  } else {
+    TRY_OK(plan_pads(maps));
   }
-  TRY(probe::PlanOptions plan_options, plan_options_of(process_.pid(), modules_));
-  if (context_.options.allow_trap) plan_options.traps = x86::TrapUse::kLast;
-  if (context_.options.backend == Backend::kTrap) plan_options.traps = x86::TrapUse::kAlways;
-  x86::TrampolineSpace space =
-      room_for_trampolines(maps, targets_.size(), context_.options.mode == Mode::kCount);
-  for (size_t m = 0; m < modules_.size(); ++m) {
-    std::vector<size_t> mine;
-    std::vector<probe::Point> points;
-    for (size_t i = 0; i < targets_.size(); ++i) {
-      if (targets_[i].module != m) continue;
-      mine.push_back(i);
-      points.push_back(targets_[i].point);
-    }
-    if (mine.empty()) continue;
-    probe::ModulePlan plan = probe::plan_points(modules_[m], points, plan_options, space);
-    for (size_t i = 0; i < mine.size(); ++i)
-      probes_[mine[i]] = {.module = m, .planned = std::move(plan.probes[i]), .program = {}};
-    sites_[m] = std::move(plan.sites);
-  }
-  if (std::all_of(probes_.begin(), probes_.end(), [](const probe::Probe& p) { return p.planned.refused(); }))
+  if (std::none_of(target_refusals_.begin(), target_refusals_.end(),
+                   [](const std::string& refusal) { return refusal.empty(); }))
     return all_refused();
   return {};
 }
 
+// Where a part of a group is refused, the others are taken out and everything is planned again: they may
+// have been in the way of something.
+Status TracedProcess::plan_pads(const std::vector<proc::Map>& maps) {
+  constexpr int kRounds = 3;
+  TRY(probe::PlanOptions options, plan_options_of(process_.pid(), modules_));
+  if (context_.options.allow_trap) options.traps = x86::TrapUse::kLast;
+  if (context_.options.backend == Backend::kTrap) options.traps = x86::TrapUse::kAlways;
+  for (int round = 1;; ++round) {
+    probes_.assign(points_.size(), {});
+    x86::TrampolineSpace space =
+        room_for_trampolines(maps, points_.size(), context_.options.mode == Mode::kCount);
+    for (size_t m = 0; m < modules_.size(); ++m) plan_module(m, options, space);
+    if (!refuse_broken_groups() || round == kRounds) return {};
+    std::erase_if(points_, [&](const ProbePoint& p) { return !target_refusals_[p.target].empty(); });
+  }
+}
+
+void TracedProcess::plan_module(size_t module, const probe::PlanOptions& options,
+                                x86::TrampolineSpace& space) {
+  std::vector<size_t> mine;
+  std::vector<probe::Point> points;
+  for (size_t i = 0; i < points_.size(); ++i) {
+    if (targets_[points_[i].target].module != module) continue;
+    mine.push_back(i);
+    points.push_back(points_[i].point);
+  }
+  if (mine.empty()) return;
+  probe::ModulePlan plan = probe::plan_points(modules_[module], points, options, space);
+  for (size_t i = 0; i < mine.size(); ++i)
+    probes_[mine[i]] = {.module = module, .planned = std::move(plan.probes[i]), .program = {}};
+  sites_[module] = std::move(plan.sites);
+}
+
+// True: some are refused whose other parts were planned for nothing.
+bool TracedProcess::refuse_broken_groups() {
+  bool for_nothing = false;
+  for (size_t i = 0; i < points_.size(); ++i) {
+    const ProbePoint& p = points_[i];
+    std::string& refusal = target_refusals_[p.target];
+    if (!probes_[i].planned.refused() || !refusal.empty()) continue;
+    refusal = probes_[i].planned.refusal;
+    const bool is_exit = p.role == ProbePoint::Role::kReturn || p.role == ProbePoint::Role::kTailJump;
+    if (is_exit) refusal = fmt::format("its exit at {:#x}: {}", p.point.addr.value, refusal);
+    for_nothing |= p.role != ProbePoint::Role::kHit;
+  }
+  for (size_t i = 0; i < points_.size(); ++i)
+    if (const std::string& refusal = target_refusals_[points_[i].target]; !refusal.empty())
+      probes_[i].planned.refusal = refusal;
+  return for_nothing;
+}
+
 // The kernel needs no room for a jump: what it refuses it says itself.
 void TracedProcess::plan_uprobes() {
-  for (size_t i = 0; i < targets_.size(); ++i) {
-    probes_[i].module = targets_[i].module;
-    if (targets_[i].point.function.is_ifunc)
-      probes_[i].planned.refusal =
+  probes_.resize(points_.size());
+  for (size_t i = 0; i < points_.size(); ++i) {
+    const size_t target = points_[i].target;
+    probes_[i].module = targets_[target].module;
+    if (points_[i].point.function.is_ifunc)
+      probes_[i].planned.refusal = target_refusals_[target] =
           "an IFUNC: what it stands for is chosen in the process, and not known here";
   }
 }
@@ -128,8 +166,8 @@ void TracedProcess::plan_uprobes() {
 Error TracedProcess::all_refused() const {
   constexpr size_t kShown = 5;
   std::vector<Refusal> all = refused_;
-  for (size_t i = 0; i < probes_.size(); ++i)
-    all.push_back({name_of(targets_[i], modules_), probes_[i].planned.refusal});
+  for (size_t i = 0; i < targets_.size(); ++i)
+    all.push_back({name_of(targets_[i], modules_), target_refusals_[i]});
   std::string text = "nothing can be armed";
   for (size_t i = 0; i < std::min(kShown, all.size()); ++i)
     text += fmt::format("{} {}: {}", i == 0 ? ":" : ";", all[i].probe, all[i].reason);
@@ -170,13 +208,27 @@ Status TracedProcess::arm() {
   std::vector<jit::Program> programs = context_.classes.add(places);
   if (const size_t most = most_classes(); context_.classes.classes().size() > most)
     return Error(ErrorKind::kUsage, fmt::format("too many probes: at most {}", most));
+  measure_clock();
   uint32_t largest = 0;
   for (size_t i = 0; i < probes_.size(); ++i) {
-    largest = std::max(largest, programs[i].record_size);
-    probes_[i].program = std::move(programs[i]);
+    const ProbePoint& p = points_[i];
+    const probe::Module& module = modules_[targets_[p.target].module];
+    probes_[i].program = program_at(p, programs[p.target], module.to_target(p.point.addr).value);
+    if (p.role != ProbePoint::Role::kHit) probes_[i].group = p.target;
+    largest = std::max(largest, probes_[i].program.record_size);
   }
   TRY(source_, make_source(largest));
   return {};
+}
+
+// One rate for all latencies of a trace, so that filters and events agree: the later, the better it is known.
+void TracedProcess::measure_clock() {
+  if (context_.latency_rate != 0) return;
+  context_.clock.sample();
+  const double ns_per_unit =
+      context_.clock.clocks().counter_is_monotonic ? 1 : 1e9 / context_.clock.cycles_per_second();
+  context_.latency_rate =
+      static_cast<uint64_t>(ns_per_unit * static_cast<double>(uint64_t{1} << ctf::ClockSegment::kShift));
 }
 
 Result<std::unique_ptr<EventSource>> TracedProcess::make_source(uint32_t largest) {
@@ -184,11 +236,12 @@ Result<std::unique_ptr<EventSource>> TracedProcess::make_source(uint32_t largest
                             .vpid = process_.ns_pid(),
                             .classes = context_.classes.classes(),
                             .clock = context_.clock,
-                            .limit = context_.limit};
+                            .limit = context_.limit,
+                            .latency_rate = context_.latency_rate};
   if (context_.options.backend == Backend::kUprobe) {
     std::vector<UprobeSource::Probe> probes;
     for (size_t i = 0; i < probes_.size(); ++i)
-      probes.push_back({modules_[targets_[i].module].to_target(targets_[i].point.addr), probes_[i].program,
+      probes.push_back({modules_[probes_[i].module].to_target(points_[i].point.addr), probes_[i].program,
                         probes_[i].planned.refused()});
     TRY(std::unique_ptr<EventSource> source,
         UprobeSource::arm(process_, memory_, std::move(probes), geometry(largest).ring_size(), input));
@@ -203,28 +256,43 @@ Result<std::unique_ptr<EventSource>> TracedProcess::make_source(uint32_t largest
                       .options = {.geometry = geometry(largest),
                                   .modules_complete = modules_complete_,
                                   .follow_fork = context_.options.follow_fork,
-                                  .monotonic_clock = context_.clock.clocks().counter_is_monotonic}},
+                                  .monotonic_clock = context_.clock.clocks().counter_is_monotonic,
+                                  .returns = asks_for_returns()}},
                      input));
   return source;
 }
 
+bool TracedProcess::asks_for_returns() const {
+  const auto& probes = context_.options.probes;
+  return std::any_of(probes.begin(), probes.end(),
+                     [](const ProbeRequest& r) { return r.kind == ProbeKind::kReturn; });
+}
+
+// By target: why it is not armed, or nothing.
+std::vector<std::string> TracedProcess::all_refusals() const {
+  std::vector<std::string> refusals = target_refusals_;
+  for (const auto& [probe, reason] : source_->report().refused)
+    if (std::string& refusal = refusals[points_[probe].target]; refusal.empty()) refusal = reason;
+  return refusals;
+}
+
 void TracedProcess::report(Armed& armed) const {
   const probe::ArmReport& report = source_->report();
-  size_t refused = report.refused.size();
+  const std::vector<std::string> refusals = all_refusals();
   armed.refused.insert(armed.refused.end(), refused_.begin(), refused_.end());
-  for (size_t i = 0; i < probes_.size(); ++i) {
-    if (!probes_[i].planned.refused()) continue;
-    ++refused;
-    armed.refused.push_back({name_of(targets_[i], modules_), probes_[i].planned.refusal});
+  for (size_t i = 0; i < targets_.size(); ++i) {
+    if (refusals[i].empty()) {
+      ++armed.probes;
+    } else {
+      armed.refused.push_back({name_of(targets_[i], modules_), refusals[i]});
+    }
   }
-  for (const probe::Probe& probe : probes_) armed.traps += is_trap(probe);
-  for (const auto& [probe, reason] : report.refused) {
-    armed.refused.push_back({name_of(targets_[probe], modules_), reason});
-    armed.traps -= is_trap(probes_[probe]);
-  }
+  std::set<size_t> trapped;
+  for (size_t i = 0; i < probes_.size(); ++i)
+    if (is_trap(probes_[i]) && refusals[points_[i].target].empty()) trapped.insert(points_[i].target);
+  armed.traps += trapped.size();
   armed.notes.insert(armed.notes.end(), notes_.begin(), notes_.end());
   armed.notes.insert(armed.notes.end(), report.notes.begin(), report.notes.end());
-  armed.probes += probes_.size() - refused;
   armed.paused_ms = std::max(armed.paused_ms, to_ms(report.paused));
 }
 
@@ -278,11 +346,10 @@ bool TracedProcess::disarm(Summary& summary) {
 }
 
 void TracedProcess::add_hits(std::vector<std::optional<uint64_t>>& hits) const {
-  std::set<size_t> refused;
-  for (const auto& [probe, reason] : source_->report().refused) refused.insert(probe);
+  const std::vector<std::string> refusals = all_refusals();
   std::vector<uint32_t> armed;
   for (size_t i = 0; i < probes_.size(); ++i)
-    if (!probes_[i].planned.refused() && !refused.contains(i)) armed.push_back(probes_[i].program.class_id);
+    if (refusals[points_[i].target].empty()) armed.push_back(probes_[i].program.class_id);
   std::sort(armed.begin(), armed.end());
   armed.erase(std::unique(armed.begin(), armed.end()), armed.end());
   hits.resize(context_.classes.classes().size());

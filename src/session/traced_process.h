@@ -11,11 +11,13 @@
 
 #include "base/result.h"
 #include "probe/module.h"
+#include "probe/plan.h"
 #include "proc/memory.h"
 #include "proc/process.h"
 #include "session/classes.h"
 #include "session/environment.h"
 #include "session/event_source.h"
+#include "session/return_points.h"
 #include "session/session.h"
 #include "session/targets.h"
 
@@ -35,6 +37,8 @@ struct TraceContext {
   uint32_t subbuf_size;  // of each process
   probe::ModuleFiles files;
   EventLimit limit;
+  uint64_t latency_rate =
+      0;  // ns per unit of the records' clock, times 2^ClockSegment::kShift; 0: not yet known
 };
 
 // What of a process is to be probed: by default everything the user asked for.
@@ -78,10 +82,16 @@ class TracedProcess {
       : process_(std::move(process)), memory_(std::move(memory)), context_(context) {}
 
   Status make_plan(const PlanScope& scope);
+  Status plan_pads(const std::vector<proc::Map>& maps);
+  void plan_module(size_t module, const probe::PlanOptions& options, x86::TrampolineSpace& space);
+  bool refuse_broken_groups();
+  void measure_clock();
   Status resolve(const PlanScope& scope, const probe::ResolveContext& where);
   bool needs_name(const Target& target) const;
   Status check_number() const;
   Error all_refused() const;
+  bool asks_for_returns() const;
+  std::vector<std::string> all_refusals() const;
   size_t most_classes() const;
   abi::Geometry geometry(uint32_t largest_record) const;
   void plan_uprobes();
@@ -95,9 +105,11 @@ class TracedProcess {
   std::vector<probe::Module> modules_;
   bool modules_complete_ = false;
   std::vector<Target> targets_;
-  std::vector<Refusal> refused_;  // what is not even a target
+  std::vector<std::string> target_refusals_;  // by target, empty: it can be armed
+  std::vector<ProbePoint> points_;            // what is patched for them
+  std::vector<Refusal> refused_;              // what is not even a target
   probe::ModuleSites sites_;
-  std::vector<probe::Probe> probes_;
+  std::vector<probe::Probe> probes_;  // one per point
   std::unique_ptr<EventSource> source_;
   bool disarmed_ = false;
   std::optional<End> left_;  // the process itself has gone

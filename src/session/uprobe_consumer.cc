@@ -46,6 +46,10 @@ void fill(std::vector<uint8_t>& record, const jit::Program& program, const probe
       case jit::Capture::kThreadKey:
         std::memcpy(at, hit.comm, sizeof hit.comm);
         break;
+      case jit::Capture::kShortConstant:
+      case jit::Capture::kLatency:
+      case jit::Capture::kDepth:
+        break;  // of returns, which uprobes are not asked for
     }
   }
 }

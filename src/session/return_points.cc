@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+#include "session/return_points.h"
+
+#include <fmt/core.h>
+
+#include <map>
+
+#include "probe/exits.h"
+
+namespace blip::session {
+
+namespace {
+
+using Role = ProbePoint::Role;
+
+class Expander {
+ public:
+  Expander(const Options& options, std::span<const Target> targets, std::span<const probe::Module> modules)
+      : options_(options), targets_(targets), modules_(modules) {}
+
+  ExpandedTargets run() {
+    result_.refused.resize(targets_.size());
+    for (size_t i = 0; i < targets_.size(); ++i) {
+      if (options_.probes[targets_[i].request].kind == ProbeKind::kReturn) {
+        result_.refused[i] = add_calls(i);
+      } else {
+        result_.points.push_back({.target = i, .point = targets_[i].point});
+      }
+    }
+    return std::move(result_);
+  }
+
+ private:
+  // Why not, or nothing.
+  std::string add_calls(size_t target) {
+    const Target& t = targets_[target];
+    const probe::Module& module = modules_[t.module];
+    if (module.file().is_go())
+      return "Go moves the stacks of goroutines while calls are open: an entry cannot be told from another";
+    if (options_.backend == Backend::kUprobe)
+      return "returns are found by jumps into pads: leave --backend uprobe away";
+    if (finder(t.module).is_no_function(t.point.function))
+      return "it is no function that is called, but a part of one";
+    const probe::FunctionExits found = finder(t.module).exits_of(t.point.function);
+    if (!found.complete()) return "not all of its exits are known: " + found.incomplete;
+    if (found.never_returns()) return "it never returns: nothing in it leads out";
+    result_.points.push_back({.target = target, .point = t.point, .role = Role::kEnter});
+    for (const probe::Exit& exit : found.exits)
+      result_.points.push_back(
+          {.target = target,
+           .point = {.addr = exit.at, .is_entry = false, .function = exit.holder},
+           .role = exit.kind == probe::ExitKind::kReturn ? Role::kReturn : Role::kTailJump,
+           .is_conditional = exit.conditional});
+    return {};
+  }
+
+  probe::ExitFinder& finder(size_t module) {
+    return finders_.try_emplace(module, modules_[module]).first->second;
+  }
+
+  const Options& options_;
+  std::span<const Target> targets_;
+  std::span<const probe::Module> modules_;
+  std::map<size_t, probe::ExitFinder> finders_;  // by module
+  ExpandedTargets result_;
+};
+
+}  // namespace
+
+ExpandedTargets expand_targets(const Options& options, std::span<const Target> targets,
+                               std::span<const probe::Module> modules) {
+  return Expander(options, targets, modules).run();
+}
+
+jit::Program program_at(const ProbePoint& point, const jit::Program& program, uint64_t ip) {
+  if (point.role == Role::kHit) return program;
+  if (point.role == Role::kEnter)
+    return {.kind = jit::Program::Kind::kEnter, .class_id = program.class_id, .frame_id = program.class_id};
+  jit::Program result = program;
+  result.is_return = true;
+  result.is_conditional = point.is_conditional;
+  result.frame_id = program.class_id;
+  const bool is_tail = point.role == Role::kTailJump;
+  for (jit::Field& field : result.fields) {
+    if (field.capture == jit::Capture::kConstant) field.value = ip;
+    if (field.capture == jit::Capture::kShortConstant) field.value = is_tail;
+    if (field.is_result && is_tail) {
+      field.capture = jit::Capture::kConstant;
+      field.value = 0;
+    }
+  }
+  return result;
+}
+
+}  // namespace blip::session
