@@ -55,16 +55,12 @@ StopSignals::StopSignals(void (*stop)(), bool (*forward)(int)) {
   }
 }
 
-// Somebody who asked twice gets the end of the first time: what is left to do takes no time.
+// Who asks once more, or when the end has come by itself, does not undo it: the handler stays, and says that
+// it was asked, so that a write that waits gives up.
 StopSignals::~StopSignals() {
   for (size_t i = 0; i < std::size(kSignals); ++i) {
     const bool stops = kSignals[i] != SIGPIPE && kSignals[i] != SIGXFSZ;
-    const bool asked = stops && g_requested.load() && before_[i].sa_handler == SIG_DFL;
-    if (asked) {
-      signal(kSignals[i], SIG_IGN);
-    } else {
-      sigaction(kSignals[i], &before_[i], nullptr);
-    }
+    if (!stops || before_[i].sa_handler != SIG_DFL) sigaction(kSignals[i], &before_[i], nullptr);
   }
   g_stop.store(nullptr);
   g_forward.store(nullptr);

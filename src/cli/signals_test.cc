@@ -20,9 +20,18 @@ TEST(StopSignals, each_calls_stop_and_late_ones_are_ignored) {
     EXPECT_TRUE(StopSignals::requested());
     raise(SIGPIPE);
   }
-  struct sigaction now;
-  sigaction(SIGINT, nullptr, &now);
-  EXPECT_EQ(now.sa_handler, SIG_IGN) << "nobody has to ask twice";
+  raise(SIGINT);
+  EXPECT_EQ(g_stops, 4) << "nobody has to ask twice";
+  signal(SIGINT, SIG_DFL);
+}
+
+TEST(StopSignals, one_that_comes_after_the_end_is_noted_and_harmless) {
+  g_stops = 0;
+  signal(SIGINT, SIG_DFL);
+  { StopSignals signals(&count_stop); }
+  raise(SIGINT);
+  EXPECT_EQ(g_stops, 0);
+  EXPECT_TRUE(StopSignals::requested());
   signal(SIGINT, SIG_DFL);
 }
 
