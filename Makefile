@@ -4,7 +4,7 @@ BUILD ?= build
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 
-.PHONY: all build demo test bench fuzz plots coverage install deb format lint clean deps-build deps-test deps-bench deps-deb
+.PHONY: all build demo test cycles bench fuzz plots coverage install deb format lint clean deps-build deps-test deps-bench deps-deb
 
 all: build
 
@@ -22,6 +22,12 @@ test: deps-test
 	@cmake -S . -B $(BUILD) -G Ninja -DBLIP_TESTS=ON >/dev/null
 	@cmake --build $(BUILD) -j $(JOBS)
 	@cd $(BUILD) && ctest --output-on-failure -j $(JOBS) --timeout 300
+
+# Attach and detach CYCLES times under load; `make test` has a short cut of it.
+cycles: deps-test
+	@cmake -S . -B $(BUILD) -G Ninja -DBLIP_TESTS=ON >/dev/null
+	@cmake --build $(BUILD) -j $(JOBS) --target blip e2e_targets
+	@tests/cycles.py --blip $(BUILD)/blip --targets $(BUILD)/targets --cycles $(or $(CYCLES),1000)
 
 # BENCH_QUICK=1 is the short cut; BENCH="--only TEXT..." selects (bench/run.py --list names what there is).
 bench: deps-bench

@@ -5,7 +5,8 @@
 //
 //   gate page (private to each process, wiped on fork)   control - kGatePageSize, below it what forks copy:
 //                                                        traps.h, then shadow.h
-//   header | ring controls | counters | site table | switches | shared ring | ring data   control ...
+//   header | ring controls | counters | site table | switches | shared ring | ring data | schema   control
+//   ...
 //
 // `control` is the target address of the data region. Everything in the region can be scribbled on by a
 // hostile target: blip reads it as untrusted.
@@ -83,13 +84,26 @@ static_assert(sizeof(ProcessRecord) == 16);
 
 // One per possible CPU. `pos` counts bytes since the start and is stored only by an rseq section on that CPU;
 // a record never touches the last 8 bytes of a sub-buffer, so pos % subbuf_size == 0 means "just switched".
+//
+// Whoever finds a dead blip's ring needs to know what of it is in that blip's trace already. A release is
+// noted in the slot that the last one did not use, then counted, then `consumed` is raised: a blip that dies
+// in between leaves the note before whole.
+struct ReleaseNote {
+  uint64_t pos;              // what is before it is in the files
+  uint32_t own_packets;      // in the stream of the traced process
+  uint32_t several_packets;  // in the stream that its children share
+  int32_t pid;               // whose records come next
+  uint32_t unused;
+};
+
 struct RingControl {
   uint64_t pos;
   uint64_t data_addr;  // of the ring's first byte, in the target
   int32_t pid;         // of the last ProcessRecord; 0 while one is being written
   uint8_t pad0[kCacheLine - 20];
-  uint64_t consumed;  // stored only by the consumer
-  uint8_t pad1[kCacheLine - 8];
+  uint64_t consumed;  // stored only by the consumer, like all that follows
+  uint64_t release_count;
+  ReleaseNote releases[2];  // [release_count % 2] is the last
 };
 static_assert(sizeof(RingControl) == 2 * kCacheLine);
 inline constexpr unsigned kRingControlShift = 7;
@@ -113,14 +127,24 @@ constexpr uint64_t slot_ticket(uint64_t state) { return state >> kSlotTicketShif
 constexpr uint16_t slot_class(uint64_t state) { return static_cast<uint16_t>(state >> kSlotClassShift); }
 constexpr SlotPhase slot_phase(uint64_t state) { return static_cast<SlotPhase>(state & 3); }
 
+// As for the other rings. Slots are freed when their records are taken, but their bytes stay until the slot
+// is used again.
+struct SharedReleaseNote {
+  uint64_t ticket;  // what is below is in the files
+  uint64_t time;    // and so is what is not later than this; 64 bits
+  uint32_t own_packets;
+  uint32_t several_packets;
+};
+
 struct SharedRing {
   uint64_t tail_hint;  // a ticket near the first free one; plain stores, may be behind
   uint8_t pad0[kCacheLine - 8];
-  uint64_t consumed;  // tickets below are done with; stored only by the consumer
-  uint8_t pad1[kCacheLine - 8];
-  uint64_t slots_offset;  // from control
-  uint32_t slot_shift;    // log2 of the slot's size, state word included
-  uint32_t slot_mask;     // number of slots - 1
+  uint64_t consumed;  // tickets below are done with; stored only by the consumer, like what follows
+  uint64_t release_count;
+  SharedReleaseNote releases[2];  // [release_count % 2] is the last
+  uint64_t slots_offset;          // from control
+  uint32_t slot_shift;            // log2 of the slot's size, state word included
+  uint32_t slot_mask;             // number of slots - 1
   uint8_t pad2[kCacheLine - 16];
 };
 static_assert(sizeof(SharedRing) == 3 * kCacheLine);
@@ -196,10 +220,14 @@ struct DataHeader {
   // What a fork's child that finds its gate closed stores there at its first hit, because no pad stood in for
   // the system call that made it; kGateClosed: its hits are skipped.
   uint32_t unannounced_gate;
+  uint32_t parking;  // whether the program switches stacks by itself: probe::Parking
+  uint32_t unused;
   uint64_t stub_addr;  // bytes of text lent for remote system calls; 0: none
   uint64_t stub_size;
-  uint64_t trap_size;    // bytes below the gate page that begin with a TrapTable; 0: no traps
-  uint64_t shadow_size;  // bytes below those: the open calls of return probes; 0: there are none
+  uint64_t schema_offset;  // text that tells what the records are: session::RegionSchema
+  uint64_t schema_size;    // 0: nothing is recorded
+  uint64_t trap_size;      // bytes below the gate page that begin with a TrapTable; 0: no traps
+  uint64_t shadow_size;    // bytes below those: the open calls of return probes; 0: there are none
   // How a thread is known at its calls: by its thread pointer (1), or by where its stack is (0).
   uint64_t shadow_by_thread;
   uint64_t pad_files[kMaxPadFiles];  // inode numbers: whatever maps them is blip's
@@ -220,6 +248,7 @@ struct Geometry {
   uint32_t probe_count = 0;  // each has a switch
   uint32_t slot_size = 0;    // power of two; 0: no shared ring
   uint32_t slot_count = 0;   // power of two
+  uint32_t schema_size = 0;  // bytes
 
   static constexpr uint64_t align_up(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
 
@@ -245,9 +274,10 @@ struct Geometry {
   constexpr uint64_t ring_data_offset() const {
     return align_up(slots_offset() + uint64_t{slot_size} * slot_count, kPageSize);
   }
-  constexpr uint64_t region_size() const {
+  constexpr uint64_t schema_offset() const {
     return align_up(ring_data_offset() + ring_size() * ring_count, kPageSize);
   }
+  constexpr uint64_t region_size() const { return align_up(schema_offset() + schema_size, kPageSize); }
 };
 
 }  // namespace blip::abi

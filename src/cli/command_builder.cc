@@ -66,6 +66,8 @@ Status CommandBuilder::add_operand(const std::string& word) {
     return usage(fmt::format(
         "unexpected '{}': probes are given as --function {}, the process as -p PID, a command after --", word,
         word));
+  if (verb_.verb == Verb::kClean)
+    return usage(fmt::format("unexpected '{}': name a process with -p PID", word));
   if (!command_.view_dir.empty())
     return usage(fmt::format("unexpected '{}': blip view takes one directory", word));
   if (word.empty()) return usage("the directory's name is empty");
@@ -140,6 +142,13 @@ Status CommandBuilder::apply(const OptionFact& fact, const std::string& value) {
       return {};
     case OptionId::kCoverage:
       command_.coverage = true;
+      return {};
+    case OptionId::kSave:
+      if (value.empty()) return usage("--save: the directory's name is empty");
+      command_.save_dir = value;
+      return {};
+    case OptionId::kAll:
+      command_.clean_all = true;
       return {};
     case OptionId::kVerbose:
       options.verbose = true;
@@ -258,6 +267,16 @@ Status CommandBuilder::finish_list() {
   return {};
 }
 
+Status CommandBuilder::finish_clean() const {
+  if (command_.clean_all && !command_.session.pids.empty())
+    return usage("-p and --all exclude each other: clean certain processes, or all");
+  if (!command_.clean_all && command_.session.pids.empty())
+    return usage(fmt::format("say what to clean: -p PID, or --all ({})", help_hint()));
+  if (!command_.save_dir.empty() && command_.session.pids.size() != 1)
+    return usage("--save needs one process: -p PID");
+  return {};
+}
+
 // Exactly one way to name what is traced.
 Status CommandBuilder::check_target() const {
   const session::Options& options = command_.session;
@@ -297,6 +316,7 @@ Status CommandBuilder::finish_tracing(const std::vector<std::string>& args) {
 Result<Command> CommandBuilder::finish(const std::vector<std::string>& args) {
   if (command_.help) return std::move(command_);
   if (verb_.verb == Verb::kList) TRY_OK(finish_list());
+  if (verb_.verb == Verb::kClean) TRY_OK(finish_clean());
   if (is_tracing(verb_.verb)) TRY_OK(finish_tracing(args));
   return std::move(command_);
 }

@@ -35,6 +35,7 @@ class CommandBuilder {
   Status apply_clock(const std::string& text);
   Status apply_backend(const std::string& text);
   Status finish_list();
+  Status finish_clean() const;
   Status finish_tracing(const std::vector<std::string>& args);
   Status check_target() const;
   std::string help_hint() const;

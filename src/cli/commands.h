@@ -15,5 +15,6 @@ int cmd_record(const Command& command);
 int cmd_count(const Command& command);
 int cmd_list(const Command& command);
 int cmd_view(const Command& command);
+int cmd_clean(const Command& command);
 
 }  // namespace blip::cli

@@ -35,6 +35,8 @@ int dispatch(const Command& command) {
       return cmd_list(command);
     case Verb::kView:
       return cmd_view(command);
+    case Verb::kClean:
+      return cmd_clean(command);
     case Verb::kNone:
       break;
   }

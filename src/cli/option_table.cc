@@ -11,9 +11,10 @@ constexpr unsigned kRecord = verb_bit(Verb::kRecord);
 constexpr unsigned kCount = verb_bit(Verb::kCount);
 constexpr unsigned kView = verb_bit(Verb::kView);
 constexpr unsigned kList = verb_bit(Verb::kList);
+constexpr unsigned kClean = verb_bit(Verb::kClean);
 constexpr unsigned kTracing = kTrace | kRecord | kCount;
 constexpr unsigned kEvents = kTrace | kRecord;
-constexpr unsigned kAll = kTracing | kList | kView;
+constexpr unsigned kAll = kTracing | kList | kView | kClean;
 
 constexpr VerbFact kVerbs[] = {
     {Verb::kTrace, "trace", "blip trace [OPTIONS] PROBES... (-p PID | -n NAME | -c \"CMD\" | -- CMD ARGS...)",
@@ -91,6 +92,21 @@ constexpr VerbFact kVerbs[] = {
      "blip view\n"
      "a certain one, its first events\n"
      "blip view /tmp/handle | head\n"},
+    {Verb::kClean, "clean", "blip clean [OPTIONS] (-p PID [--save DIR] | --all)",
+     "take out what a killed blip left in a process",
+     "A process whose blip was killed goes on with its probes in place. blip clean restores its code, and "
+     "that of its\n"
+     "forked children, and takes blip's memory away. Memory that somebody is still inside (a signal handler "
+     "that\n"
+     "sleeps on top of a probe) stays, does no harm, and goes when blip clean is run later. Where a blip "
+     "still\n"
+     "traces, nothing is done.",
+     "after a blip was killed\n"
+     "blip clean -p 4711\n"
+     "the same, and keep the events that are still in its memory\n"
+     "blip clean -p 4711 --save /tmp/rest && blip view /tmp/rest\n"
+     "wherever one may have been killed\n"
+     "blip clean --all\n"},
 };
 
 constexpr OptionFact later(std::string_view short_names, std::string_view long_name) {
@@ -154,8 +170,12 @@ constexpr OptionFact kOptions[] = {
      "SIGTRAP "
      "later and meets one ends the process. Not in the C library, Go, or under seccomp",
      kTracing},
-    {OptionId::kPid, OptionGroup::kTarget, "px", "pid", "PID", "a process to trace. Repeatable",
-     kTracing | kList},
+    {OptionId::kPid, OptionGroup::kTarget, "px", "pid", "PID",
+     "a process to trace, list or clean. Repeatable", kTracing | kList | kClean},
+    {OptionId::kAll, OptionGroup::kTarget, "", "all", "",
+     "every process that holds something of a blip that has ended", kClean},
+    {OptionId::kSave, OptionGroup::kOutput, "", "save", "DIR",
+     "with one -p: make a trace in DIR of the events that a killed blip had not written yet", kClean},
     {OptionId::kName, OptionGroup::kTarget, "n", "name", "NAME",
      "every process of yours whose command name, or executable's base name, is NAME", kTracing},
     {OptionId::kWait, OptionGroup::kTarget, "", "wait", "",

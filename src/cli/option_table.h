@@ -7,7 +7,7 @@
 
 namespace blip::cli {
 
-enum class Verb { kNone, kTrace, kRecord, kCount, kList, kView };
+enum class Verb { kNone, kTrace, kRecord, kCount, kList, kView, kClean };
 
 struct VerbFact {
   Verb verb;
@@ -41,6 +41,8 @@ enum class OptionId {
   kClock,
   kBackend,
   kAllowTrap,
+  kAll,
+  kSave,
   kCoverage,
   kJson,
   kColor,

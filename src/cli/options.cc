@@ -48,7 +48,7 @@ class Parser {
 
 Result<Command> Parser::parse() {
   if (args_.empty())
-    return usage("say what to do: trace, record, count, list or view (blip --help shows examples)");
+    return usage("say what to do: trace, record, count, list, view or clean (blip --help shows examples)");
   const std::string& first = args_[next_++];
   verb_ = find_verb(first);
   if (!verb_) return parse_without_verb(first);

@@ -24,8 +24,10 @@ struct Command {
   std::string view_dir;      // view: empty means the newest
   std::string list_file;     // list: empty means session.pids
   std::string list_glob;     // list: empty means all functions
+  bool clean_all = false;    // clean: not only session.pids
+  std::string save_dir;      // clean: for what the rings still hold
   bool coverage = false;     // list: how their instructions would be patched
-  session::Options session;  // trace, record, count; pids and verbose also of list
+  session::Options session;  // trace, record, count; pids and verbose also of list and clean
 };
 
 // `args` without the program's name. The order of options matters: a context belongs to the probe before it,

@@ -168,7 +168,11 @@ TEST(Options, wrong_usage_says_what_to_do) {
     const char *line, *message;
   } kCases[] = {
       {"", "say what to do"},
-      {"clean -p 1", "unknown verb 'clean'"},
+      {"clean", "say what to clean: -p PID, or --all"},
+      {"clean -p 1 --all", "-p and --all exclude each other"},
+      {"clean --all --save d", "--save needs one process"},
+      {"clean 1", "unexpected '1': name a process with -p PID"},
+      {"clean -p 1 --function f", "--function is not an option of blip clean"},
       {"recrod", "unknown verb 'recrod': did you mean record?"},
       {"-p 1", "say first what to do"},
       {"trace -p 1", "no probe given"},

@@ -84,8 +84,9 @@ constexpr Topic kTopics[] = {
      kPermissions},
     {"NOTES",
      "What goes wrong never harms the target: a function that cannot be patched safely is refused, and "
-     "`-v` says why. If blip itself is killed, the target runs on; the next blip that comes to it cleans "
-     "up.\n\nLines of blip's own go to stderr and begin with `blip: `. Those that begin with "
+     "`-v` says why. If blip itself is killed, the target runs on; `blip clean`, or the next blip that "
+     "comes to it, cleans up.\n\nLines of blip's own go to stderr and begin with `blip: `. Those that begin "
+     "with "
      "`blip: still ` tell what takes longer than half a second; on a terminal that is one line which "
      "vanishes. `-q` turns both off.",
      {}},

@@ -94,6 +94,12 @@ class BasicTscClock {
     sample();
   }
 
+  // For records that another process had made since `start`, a pair it read.
+  BasicTscClock(Clocks clocks, ClockPair start) : clocks_(clocks) {
+    map_.add(start);
+    sample();
+  }
+
   // Returns the pair; no record drained in this round may have a later cycle count.
   ClockPair sample() {
     const ClockPair pair = read();

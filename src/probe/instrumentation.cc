@@ -22,7 +22,8 @@
 #include <utility>
 
 #include "abi/shadow.h"
-#include "probe/leftovers.h"
+#include "probe/left_region.h"
+#include "probe/parked_code.h"
 #include "probe/target_clock.h"
 #include "probe/text.h"
 #include "probe/threads.h"
@@ -70,7 +71,10 @@ Instrumentation::Instrumentation(const proc::Process& process, proc::Memory& mem
       monotonic_clock_(options.monotonic_clock),
       unhooked_clone_(!options.modules_complete),
       spare_probes_(options.spare_probes),
-      returns_(options.returns) {}
+      returns_(options.returns),
+      parking_(parking_of(modules)),
+      schema_(options.schema),
+      kept_(options.kept) {}
 
 Result<std::unique_ptr<Instrumentation>> Instrumentation::arm(const proc::Process& process,
                                                               proc::Memory& memory,
@@ -151,6 +155,7 @@ Footprint Instrumentation::footprint() const {
               .data_size = region_.data.size(),
               .trap_size = region_.trap_size,
               .shadow_size = region_.shadow_size};
+  f.parking = parking_;
   for (const PadFile& file : region_.pad_files) {
     for (const AreaMapping& area : file.areas) f.areas.push_back(area.range);
     for (const TrampolineRun& run : file.trampolines.runs) f.areas.push_back(run.pages);
@@ -177,6 +182,7 @@ Status Instrumentation::run(ModuleSites sites) {
   std::vector<x86::CloneSite> watched = clone_sites_;
   watched.insert(watched.end(), sigaction_.sites.begin(), sigaction_.sites.end());
   batches_.emplace_back(modules_, std::move(sites), probes_, 0, std::move(watched), environment());
+  refuse_returns(batches_.back());
   if (!no_traps_.empty()) refuse_traps(batches_.back(), no_traps_);
   geometry_.site_count =
       static_cast<uint32_t>(batches_.back().max_edits()) + kEditsPerSpareProbe * spare_probes_;
@@ -221,7 +227,7 @@ Status Instrumentation::map_memory() {
   bool again = false;
   return in_one_thread([&](proc::Attachment& attachment, proc::RemoteCaller& caller) -> Status {
     // An attempt that signals broke off may not have been able to clean up after itself.
-    if (std::exchange(again, true)) TRY_OK(discard_unarmed(caller, process_, memory_));
+    if (std::exchange(again, true)) TRY_OK(discard_unarmed(caller, process_, memory_, kept_));
     if (caller.restricted())
       return Error(
           ErrorKind::kUnsupported,
@@ -317,8 +323,18 @@ void Instrumentation::fill_header() {
   header->unannounced_gate = unannounced_gate();
   header->shadow_size = region_.shadow_size;
   header->shadow_by_thread = facts_.rseq && !clock_;
+  header->parking = static_cast<uint32_t>(parking_);
+  write_schema(schema_);
   header->pad_file_count = static_cast<uint32_t>(region_.pad_files.size());
   for (size_t i = 0; i < region_.pad_files.size(); ++i) header->pad_files[i] = region_.pad_files[i].inode;
+}
+
+void Instrumentation::write_schema(std::string_view text) {
+  if (text.size() > geometry_.schema_size) return;
+  auto* header = reinterpret_cast<abi::DataHeader*>(region());
+  __atomic_store_n(&header->schema_size, 0, __ATOMIC_RELEASE);
+  std::memcpy(region() + geometry_.schema_offset(), text.data(), text.size());
+  __atomic_store_n(&header->schema_size, text.size(), __ATOMIC_RELEASE);
 }
 
 // A system call for an id that nobody wants might displease a filter that comes later.
@@ -398,7 +414,7 @@ Result<bool> Instrumentation::check_facts(proc::Attachment& attachment) {
 
 Status Instrumentation::refuse_other_blip(const std::vector<proc::Map>& maps) const {
   for (const proc::Map& map : maps) {
-    if (map.path == std::string("/memfd:") + abi::kDataMemfdName && map.range.begin != region_.control)
+    if (is_data_memory(map) && map.range.begin != region_.control && !kept_.has(map.range))
       return Error(ErrorKind::kBusy,
                    fmt::format("another blip has just attached to process {}", process_.pid()));
   }
@@ -431,8 +447,9 @@ Result<bool> Instrumentation::patch_stopped(proc::Attachment& attachment, PatchI
       touched_ = touched_before;
       return false;
     }
-    TRY_OK(drop(blocked));
+    TRY_OK(drop(blocked, "a thread or a signal handler is inside the bytes to be replaced"));
   }
+  TRY_OK(drop_parked(attachment, maps, index));
   if (!open_) TRY_OK(write_gate(abi::kGateOpen));
   if (!open_ && has_traps()) TRY_OK(start_traps(attachment, maps));
   open_ = true;
@@ -460,16 +477,44 @@ bool Instrumentation::thread_before_clone(proc::Attachment& attachment) const {
   return false;
 }
 
-Status Instrumentation::drop(const std::vector<const Patch*>& blocked) {
+Status Instrumentation::drop(const std::vector<const Patch*>& blocked, const std::string& reason) {
   std::set<const Patch*> patches(blocked.begin(), blocked.end());
   std::vector<size_t> edits;
   for (size_t i = 0; i < table_.edits.size(); ++i)
     if (patches.contains(&table_.patches[table_.edits.edits()[i].patch])) edits.push_back(i);
   return deactivate(table_.edits.with_dependents(edits), [&](size_t edit) {
-    return patches.contains(&table_.patches[table_.edits.edits()[edit].patch])
-               ? "a thread or a signal handler is inside the bytes to be replaced"
-               : kNeedsRefused;
+    return patches.contains(&table_.patches[table_.edits.edits()[edit].patch]) ? reason : kNeedsRefused;
   });
+}
+
+// Fibers that do not run may have been interrupted inside a window.
+Status Instrumentation::drop_parked(proc::Attachment& attachment, const std::vector<proc::Map>& maps,
+                                    const PatchIndex& index) {
+  const std::vector<AddrRange> places = index.disturbed_places();
+  if (places.empty() || !may_park_code(parking_, attachment, memory_, maps)) return {};
+  TRY(const ParkedCode parked, find_parked_code(memory_, maps, places));
+  std::vector<const Patch*> found;
+  for (const InterruptedCode& code : parked.found)
+    if (const Patch* patch = index.disturbed_at(code.pc)) found.push_back(patch);
+  if (!found.empty())
+    return drop(found, "a fiber, or what looks like one, is inside the bytes to be replaced");
+  if (!parked.unknown) return {};
+  for (const Patch& patch : table_.patches)
+    if (patch.active && patch.fresh && (patch.heads.size() > 1 || patch.springboard != TargetAddr()))
+      found.push_back(&patch);
+  return drop(found,
+              "the program switches stacks by itself, and has too much memory to look for code that waits "
+              "inside the bytes to be replaced");
+}
+
+std::string Instrumentation::why_foreign(const Edit& edit) const {
+  constexpr uint8_t kBreakpoint = 0xcc;
+  std::array<uint8_t, abi::kMaxEdit> now{};
+  const bool read = memory_.read(edit.addr, std::span(now).first(edit.size)).has_value();
+  for (size_t i = 0; read && i < edit.size; ++i)
+    if (now[i] == kBreakpoint && edit.original[i] != kBreakpoint)
+      return "a breakpoint stands there: a debugger's, or a uprobe of the kernel";
+  return "the code in memory differs from the file";
 }
 
 Status Instrumentation::drop(const TextReport& text) {
@@ -482,7 +527,7 @@ Status Instrumentation::drop(const TextReport& text) {
                    fmt::format("another tool watches the signal actions of process {}", process_.pid()));
   return deactivate(edits, [&](size_t edit) {
     return std::binary_search(text.foreign.begin(), text.foreign.end(), edit)
-               ? "the code in memory differs from the file"
+               ? why_foreign(table_.edits.edits()[edit])
                : kNeedsRefused;
   });
 }

@@ -8,12 +8,14 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "abi/layout.h"
 #include "base/result.h"
 #include "probe/batch.h"
+#include "probe/leftovers.h"
 #include "probe/module.h"
 #include "probe/pads.h"
 #include "probe/region.h"
@@ -43,6 +45,8 @@ struct ArmOptions {
   bool monotonic_clock = false;   // records carry CLOCK_MONOTONIC instead of the TSC
   uint32_t spare_probes = 0;      // how many more may be added later
   bool returns = false;           // some probes, maybe such as come later, remember calls
+  KeptMemory kept{};              // of earlier blips, to be left alone
+  std::string schema{};           // tells a later blip what the records are; room for it is in the geometry
 };
 
 // Everything blip has put into a target. Armed from arm() until disarm() or the destructor.
@@ -60,6 +64,8 @@ class Instrumentation {
   // blip's mapping of the data region.
   uint8_t* region() const { return region_.data.data(); }
   const ArmReport& report() const { return report_; }
+  // Tells a later blip more of what the records are, if there is room.
+  void write_schema(std::string_view text);
   // Turns one probe off or on again, in all processes that have it, without stopping anybody.
   void switch_probe(size_t index, bool on);
 
@@ -99,6 +105,7 @@ class Instrumentation {
   void take(const Batch& batch, MadePatches made);
   Status add_batch(ModuleSites sites, size_t first);
   void refuse_overlaps(Batch& batch) const;
+  void refuse_returns(Batch& batch) const;
   bool is_last(const Patch& patch) const;
   void retire(Patch& patch, const std::vector<size_t>& edits);
   Result<bool> restore_one(const Patch& patch, const EditMask& mask);
@@ -116,8 +123,11 @@ class Instrumentation {
   // True: the pads have been rebuilt.
   Result<bool> check_facts(proc::Attachment& attachment);
   Status refuse_other_blip(const std::vector<proc::Map>& maps) const;
-  Status drop(const std::vector<const Patch*>& blocked);
+  Status drop(const std::vector<const Patch*>& blocked, const std::string& reason);
+  Status drop_parked(proc::Attachment& attachment, const std::vector<proc::Map>& maps,
+                     const PatchIndex& index);
   Status drop(const TextReport& text);
+  std::string why_foreign(const Edit& edit) const;
   Status deactivate(const EditMask& edits, const std::function<std::string(size_t edit)>& reason);
   void refuse(const PadJob& job, const std::string& reason);
   void note_pause(std::chrono::nanoseconds paused);
@@ -153,6 +163,9 @@ class Instrumentation {
   bool open_ = false;     // the gate: hits are recorded
   uint32_t spare_probes_;
   bool returns_;
+  Parking parking_;
+  std::string schema_;
+  KeptMemory kept_;                      // of earlier blips
   std::set<size_t> removed_;             // probes
   std::vector<x86::Rewrite> once_here_;  // of sites that were taken out: threads may still be in their pads
 };

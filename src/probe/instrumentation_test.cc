@@ -222,7 +222,7 @@ TEST(Instrumentation, leftovers_of_a_killed_blip_are_cleaned) {
   ASSERT_NE(maps_of(target.pid()), maps);
   auto cleaned = clean_leftovers(traced.process, traced.memory);
   ASSERT_TRUE(cleaned) << cleaned.error().message();
-  ASSERT_TRUE(*cleaned);
+  ASSERT_TRUE(cleaned->found);
   EXPECT_EQ(maps_of(target.pid()), maps);
   EXPECT_EQ(target.shared().errors, 0u);
   EXPECT_EQ(target.finish(), 0);

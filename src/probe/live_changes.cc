@@ -59,6 +59,7 @@ Status Instrumentation::add_batch(ModuleSites sites, size_t first) {
   if (batch.max_edits() > site_table_.room())
     return Error(ErrorKind::kUnsupported, "no room for more probes was provided for in this trace");
   refuse_overlaps(batch);
+  refuse_returns(batch);
   refuse_traps(batch, "traps cannot be added to a trace that runs");
   TRY_OK(in_one_thread([&](proc::Attachment&, proc::RemoteCaller& caller) -> Status {
     TRY(PadFile file, TargetRegion::map_pads(caller, process_, batch.neighbourhoods(), batch.trampolines()));
@@ -86,6 +87,19 @@ void Instrumentation::refuse_overlaps(Batch& batch) const {
   for (size_t i = 0; i < batch.jobs().size(); ++i)
     if (conflicts(batch.jobs()[i].site->rewrite))
       batch.refuse(i, "a probe in this trace has, or had, to do with the same bytes");
+}
+
+// A thread in a pad of an earlier trace comes back behind the window of that one: not into the middle of a
+// jump.
+void Instrumentation::refuse_returns(Batch& batch) const {
+  if (kept_.returns.empty()) return;
+  for (size_t i = 0; i < batch.jobs().size(); ++i) {
+    const x86::Rewrite& r = batch.jobs()[i].site->rewrite;
+    const TargetAddr board = r.springboard;
+    const bool sprung = board != TargetAddr() && kept_.returns_into({board, board + abi::kJumpSize});
+    if (sprung || kept_.returns_into({r.start, r.end()}))
+      batch.refuse(i, "somebody is still inside a probe that an earlier blip had at the same bytes");
+  }
 }
 
 bool Instrumentation::is_last(const Patch& patch) const {

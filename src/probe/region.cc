@@ -302,6 +302,7 @@ Status TargetRegion::allocate(const abi::Geometry& geometry) const {
   TRY(std::vector<RegionPart> parts, live_parts(geometry));
   if (geometry.site_count != 0)
     parts.push_back({geometry.sites_offset(), geometry.switches_offset() - geometry.sites_offset()});
+  if (geometry.schema_size != 0) parts.push_back({geometry.schema_offset(), geometry.schema_size});
   for (const RegionPart& part : parts) {
     if (::fallocate(data_fd.get(), 0, static_cast<off_t>(part.offset), static_cast<off_t>(part.size)) != 0)
       return Error::from_errno(errno, fmt::format("allocating {} KiB of buffers", part.size / 1024));

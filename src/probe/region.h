@@ -10,6 +10,7 @@
 #include "base/mapping.h"
 #include "base/result.h"
 #include "probe/pads.h"
+#include "probe/parking.h"
 #include "probe/trampolines.h"
 #include "proc/maps.h"
 #include "proc/process.h"
@@ -81,6 +82,7 @@ struct Footprint {
   uint64_t trap_size = 0;        // below the gate page; 0: no traps
   uint64_t shadow_size = 0;      // below that; 0: no returns
   std::vector<AddrRange> areas;  // of pads and trampolines, sorted
+  Parking parking = Parking::kUnknown;
 
   uint64_t below() const { return shadow_size + trap_size + (has_gate ? abi::kGatePageSize : 0); }
   TargetAddr trap_table() const { return control - abi::kGatePageSize - trap_size; }

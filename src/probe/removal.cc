@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "base/progress.h"
+#include "probe/parked_code.h"
 #include "probe/text.h"
 #include "probe/threads.h"
 #include "probe/trap_action.h"
@@ -32,7 +33,8 @@ constexpr std::chrono::seconds kPatience{10};
 class Remover {
  public:
   Remover(const proc::Process& process, proc::Memory& memory, const Footprint& footprint,
-          const PatchTable& table, std::span<const PatchTable> retired)
+          const PatchTable& table, std::span<const PatchTable> retired,
+          const std::function<Status()>& before_unmap)
       : process_(process),
         memory_(memory),
         footprint_(footprint),
@@ -40,14 +42,19 @@ class Remover {
         edits_(table.edits),
         active_(table.active()),
         index_(table),
-        retired_(retired) {
+        retired_(retired),
+        before_unmap_(before_unmap) {
     for (const PatchTable& one : retired) retired_index_.emplace_back(one);
   }
 
   Result<RemovalReport> run() {
     const progress::Step step(fmt::format("taking the probes out of process {}", process_.pid()));
     auto pause = kFirstPause;
-    for (int i = 0; i < kTries; ++i) {
+    const auto deadline = std::chrono::steady_clock::now() + kPatience;
+    const auto goes_on = [&] {
+      return about_to_leave_ && std::chrono::steady_clock::now() < deadline && !is_stopped();
+    };
+    for (int i = 0; i < kTries || goes_on(); ++i) {
       TRY(const bool removed, try_patiently());
       if (removed) return std::move(report_);
       std::this_thread::sleep_for(pause);
@@ -90,6 +97,8 @@ class Remover {
     TRY(const std::vector<TargetAddr> more,
         leave_springboards(attachment, memory_, maps, index_, springboards_));
     held.insert(held.end(), more.begin(), more.end());
+    const bool parks = may_park_code(footprint_.parking, attachment, memory_, maps);
+    if (parks) TRY_OK(hold_parked_springboards(maps, held));
     springboards_ = held;  // the others go now
     TRY(const TextReport text, restore_text(memory_, edits_, without_hooks(all_but(held))));
     report_.foreign = text.foreign.size();
@@ -100,14 +109,21 @@ class Remover {
     }
     for (const PatchIndex& index : retired_index_) TRY_OK(move_out_of_pads(attachment, footprint_, index));
     TRY_OK(move_out_of_pads(attachment, footprint_, index_));
-    TRY(std::optional<pid_t> inside, find_inside(attachment, memory_, maps, footprint_));
+    TRY(std::optional<Inside> inside, find_inside(attachment, memory_, maps, footprint_));
     if (!inside) inside = find_trapped(attachment);
     if (inside) {
-      obstacle_ = fmt::format("thread {} is still inside a probe", *inside);
+      obstacle_ = fmt::format("thread {} is still inside a probe", inside->tid);
+      about_to_leave_ = !inside->returns;
       return false;
+    }
+    about_to_leave_ = false;
+    if (parks) {
+      TRY(const std::string reason, parked_inside(maps));
+      if (!reason.empty()) return keep(reason);
     }
     TRY_OK(forget_descriptors(attachment, memory_, footprint_));
     TRY_OK(restore_text(memory_, edits_, hooks()));
+    if (before_unmap_) TRY_OK(before_unmap_());
     auto unmapped = unmap(attachment, maps);
     if (unmapped) return true;
     if (unmapped.error().kind() == ErrorKind::kGone) return unmapped.error();
@@ -121,6 +137,12 @@ class Remover {
     TRY(proc::RemoteCaller caller, proc::RemoteCaller::create(attachment, memory_, std::move(stub)));
     TRY_OK(restore_trap_action(caller, memory_, footprint_));
     return unmap_footprint(caller, footprint_, maps);
+  }
+
+  // By SIGSTOP, say: its threads do not run when they are let go.
+  bool is_stopped() const {
+    const auto stat = proc::read_stat(process_.pid(), process_.pid());
+    return stat && stat->state == 'T';
   }
 
   // What leads the target's rt_sigaction to blip stays as long as blip's handler: else the target could ask
@@ -140,12 +162,12 @@ class Remover {
   }
 
   // The handler still works: they go on, and are looked at again.
-  std::optional<pid_t> find_trapped(proc::Attachment& attachment) const {
+  std::optional<Inside> find_trapped(proc::Attachment& attachment) const {
     for (const proc::Thread& thread : attachment.threads()) {
       const TargetAddr pc(thread.registers.rip);
       const bool retired = std::any_of(retired_index_.begin(), retired_index_.end(),
                                        [&](const PatchIndex& index) { return index.behind_trap(pc); });
-      if (retired || index_.behind_trap(pc)) return thread.tid;
+      if (retired || index_.behind_trap(pc)) return Inside{thread.tid};
     }
     return std::nullopt;
   }
@@ -188,9 +210,44 @@ class Remover {
   }
 
   Result<bool> keep_for_foreign() {
+    return keep("another tool changed a probed instruction and may put blip's jump back");
+  }
+
+  bool keep(std::string reason) {
     report_.kept = true;
-    report_.kept_reason = "another tool changed a probed instruction and may put blip's jump back";
+    report_.kept_reason = std::move(reason);
     return true;
+  }
+
+  // Fibers that do not run may go on at a springboard.
+  Status hold_parked_springboards(const std::vector<proc::Map>& maps, std::vector<TargetAddr>& held) {
+    std::vector<TargetAddr> all = index_.springboards();
+    for (const PatchIndex& index : retired_index_)
+      for (TargetAddr at : index.springboards()) all.push_back(at);
+    if (springboards_)
+      std::erase_if(all, [&](TargetAddr at) {
+        return std::find(springboards_->begin(), springboards_->end(), at) == springboards_->end();
+      });
+    std::vector<AddrRange> places;
+    for (TargetAddr at : all) places.push_back({at, at + 1});
+    TRY(const ParkedCode parked, find_parked_code(memory_, maps, merge_ranges(std::move(places))));
+    if (parked.unknown) held.insert(held.end(), all.begin(), all.end());
+    for (const InterruptedCode& code : parked.found) held.push_back(code.pc);
+    return {};
+  }
+
+  // Or inside the pads. Waiting would not help: who knows when they go on.
+  Result<std::string> parked_inside(const std::vector<proc::Map>& maps) {
+    std::vector<AddrRange> places = footprint_.areas;
+    for (const proc::Map& map : maps)
+      if (map.path == "[vdso]") places.push_back(map.range);
+    TRY(const ParkedCode parked, find_parked_code(memory_, maps, merge_ranges(std::move(places))));
+    if (parked.unknown)
+      return std::string(
+          "the program switches stacks by itself, and has too much memory to look for code that waits");
+    return any_in_pads(parked.found, memory_, maps, footprint_)
+               ? std::string("a fiber, or what looks like one, was interrupted inside a probe")
+               : std::string();
   }
 
   const proc::Process& process_;
@@ -201,18 +258,23 @@ class Remover {
   const EditMask active_;
   const PatchIndex index_;
   const std::span<const PatchTable> retired_;
+  const std::function<Status()>& before_unmap_;
   std::vector<PatchIndex> retired_index_;
   RemovalReport report_;
   std::optional<std::vector<TargetAddr>> springboards_;  // that are still there; none: all
   std::string obstacle_;
+  bool about_to_leave_ = false;  // a thread is in a pad and needs no more than to run: on a busy machine that
+                                 // may take long
 };
 
 }  // namespace
 
 Result<RemovalReport> remove_instrumentation(const proc::Process& process, proc::Memory& memory,
                                              const Footprint& footprint, const PatchTable& table,
-                                             std::span<const PatchTable> retired) {
-  return proc::on_tracer_thread([&] { return Remover(process, memory, footprint, table, retired).run(); });
+                                             std::span<const PatchTable> retired,
+                                             const std::function<Status()>& before_unmap) {
+  return proc::on_tracer_thread(
+      [&] { return Remover(process, memory, footprint, table, retired, before_unmap).run(); });
 }
 
 }  // namespace blip::probe

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -25,8 +26,11 @@ struct RemovalReport {
 // for the leftovers of a dead one. `retired` patches, a table for each,
 // need not be there any more. kGone when the process ended
 // or called exec: then all is gone.
+// `before_unmap` is called, maybe more than once, when nobody can be inside any more; if it fails, the memory
+// stays.
 Result<RemovalReport> remove_instrumentation(const proc::Process& process, proc::Memory& memory,
                                              const Footprint& footprint, const PatchTable& table,
-                                             std::span<const PatchTable> retired = {});
+                                             std::span<const PatchTable> retired = {},
+                                             const std::function<Status()>& before_unmap = {});
 
 }  // namespace blip::probe

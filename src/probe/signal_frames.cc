@@ -13,6 +13,8 @@ namespace {
 // mcontext begins after uc_flags, uc_link and uc_stack; rsp and rip are its 16th and 17th word, cs the low
 // part of the 19th.
 constexpr uint64_t kFrameStack = 8 + 16;  // uc_stack: the alternate stack's address, flags and size
+constexpr uint64_t kFrameStackFlags = kFrameStack + 8;
+constexpr uint32_t kAutoDisarm = 1U << 31;  // SS_AUTODISARM
 constexpr uint64_t kFrameRsp = 8 + 40 + 15 * 8;
 constexpr uint64_t kFrameRip = kFrameRsp + 8;
 constexpr uint64_t kFrameCs = kFrameRip + 2 * 8;
@@ -47,14 +49,13 @@ AddrRange used_part(std::span<const proc::Map> maps, uint64_t rsp) {
   return {begin, begin + std::min(map->range.end - begin, kMaxStack)};
 }
 
-// A frame on an alternate stack is alive only while its thread, too, is on that stack. Other stacks may lie
-// in the same mapping, each with frames of handlers long finished: goroutines' stacks are pieces of Go's
-// heap.
-bool is_stale(std::span<const uint8_t> stack, uint64_t at, TargetAddr begin) {
+// The alternate stack that a frame lies on; empty: on none, or nobody can tell. A handler with SS_AUTODISARM
+// may leave its stack and come back to it, so its frames always count.
+AddrRange alternate_stack(std::span<const uint8_t> stack, uint64_t at, TargetAddr begin) {
+  if (static_cast<uint32_t>(word_at(stack, at + kFrameStackFlags)) & kAutoDisarm) return {};
   const TargetAddr low(word_at(stack, at + kFrameStack));
   const AddrRange alternate{low, low + word_at(stack, at + kFrameStack + 16)};
-  const TargetAddr stack_pointer = begin + kRedZone;
-  return alternate.contains(begin + at) && !alternate.contains(stack_pointer);
+  return alternate.contains(begin + at) ? alternate : AddrRange{};
 }
 
 }  // namespace
@@ -71,9 +72,12 @@ Result<std::vector<InterruptedCode>> SignalFrames::interrupted(size_t i) {
   found_.clear();
   searched_.clear();
   stacks_.clear();
+  doubtful_.clear();
   TRY_OK(search(ahead_[i - first_ahead_]));
-  for (size_t k = 0; k < stacks_.size() && k < kMaxStacks; ++k)
-    TRY_OK(search({used_part(maps_, stacks_[k]), {}}));
+  size_t k = 0;
+  do {
+    for (; k < stacks_.size() && k < kMaxStacks; ++k) TRY_OK(search({used_part(maps_, stacks_[k]), {}}));
+  } while (take_doubtful());
   return std::move(found_);
 }
 
@@ -113,15 +117,42 @@ Status SignalFrames::search(const Stack& stack) {
   return {};
 }
 
+// A frame on an alternate stack is alive only while its thread, too, is on that stack, or a handler that
+// interrupted it there. Other stacks may lie in the same mapping, each with frames of handlers long finished:
+// goroutines' stacks are pieces of Go's heap.
 void SignalFrames::scan(std::span<const uint8_t> stack, TargetAddr begin) {
+  const TargetAddr stack_pointer = begin + kRedZone;
   for (uint64_t at = 0; at + kFrameCs + 8 <= stack.size(); at += 8) {
     if (static_cast<uint16_t>(word_at(stack, at + kFrameCs)) != kUserCs) continue;
     if (!is_return_to_restorer(TargetAddr(word_at(stack, at)))) continue;
-    if (is_stale(stack, at, begin)) continue;
-    const uint64_t rsp = word_at(stack, at + kFrameRsp);
-    found_.push_back({TargetAddr(word_at(stack, at + kFrameRip)), TargetAddr(rsp)});
-    add_stack(rsp);
+    const InterruptedCode code{TargetAddr(word_at(stack, at + kFrameRip)),
+                               TargetAddr(word_at(stack, at + kFrameRsp))};
+    const AddrRange alternate = alternate_stack(stack, at, begin);
+    if (alternate.size() == 0 || alternate.contains(stack_pointer)) {
+      take(code);
+    } else {
+      doubtful_.push_back({alternate, code});
+    }
   }
+}
+
+void SignalFrames::take(InterruptedCode code) {
+  found_.push_back(code);
+  add_stack(code.sp.value);
+}
+
+// Frames on a stack that one of the handlers found so far will go back to; true if there was any.
+bool SignalFrames::take_doubtful() {
+  for (size_t i = 0; i < doubtful_.size(); ++i) {
+    const AddrRange stack = doubtful_[i].stack;
+    const bool alive = std::any_of(found_.begin(), found_.end(),
+                                   [&](const InterruptedCode& code) { return stack.contains(code.sp); });
+    if (!alive) continue;
+    take(doubtful_[i].code);
+    doubtful_.erase(doubtful_.begin() + static_cast<ptrdiff_t>(i));
+    return true;
+  }
+  return false;
 }
 
 bool SignalFrames::is_return_to_restorer(TargetAddr restorer) {

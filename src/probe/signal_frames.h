@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -37,9 +38,17 @@ class SignalFrames {
     std::span<const uint8_t> bytes;  // empty: not read ahead
   };
 
+  // A frame on an alternate stack, which counts once its thread turns out to be on that stack.
+  struct Doubtful {
+    AddrRange stack;
+    InterruptedCode code;
+  };
+
   void read_ahead(size_t first);
   Status search(const Stack& stack);
   void scan(std::span<const uint8_t> stack, TargetAddr begin);
+  void take(InterruptedCode code);
+  bool take_doubtful();
   bool is_return_to_restorer(TargetAddr restorer);
   void add_stack(uint64_t rsp);
 
@@ -49,11 +58,12 @@ class SignalFrames {
   std::unique_ptr<uint8_t[]> buffer_;
   size_t first_ahead_ = 0;
   std::vector<Stack> ahead_;  // the stacks that threads_ from first_ahead_ on are on
-  TargetAddr known_restorer_{};
+  std::optional<TargetAddr> known_restorer_;
   // Of the thread being searched.
   std::vector<uint64_t> stacks_;  // further ones
   std::vector<AddrRange> searched_;
   std::vector<InterruptedCode> found_;
+  std::vector<Doubtful> doubtful_;
 };
 
 }  // namespace blip::probe

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "probe/signal_frames.h"
-
 namespace blip::probe {
 
 namespace {
@@ -87,6 +85,17 @@ const Patch* PatchIndex::disturbed_at(TargetAddr a) const {
   auto it = std::upper_bound(springboards_.begin(), springboards_.end(), std::pair(a, UINT32_MAX));
   if (it == springboards_.begin() || a >= (--it)->first + abi::kJumpSize) return nullptr;
   return &patches_[it->second];
+}
+
+std::vector<AddrRange> PatchIndex::disturbed_places() const {
+  std::vector<AddrRange> places;
+  for (const Patch& patch : patches_) {
+    if (!counts(patch)) continue;
+    if (patch.window > 1) places.push_back({patch.addr + 1, patch.addr + patch.window});
+    if (patch.springboard != TargetAddr())
+      places.push_back({patch.springboard, patch.springboard + abi::kJumpSize});
+  }
+  return merge_ranges(std::move(places));
 }
 
 bool PatchIndex::behind_trap(TargetAddr a) const {
@@ -173,22 +182,29 @@ Status move_out_of_pads(proc::Attachment& attachment, const Footprint& footprint
   return {};
 }
 
-Result<std::optional<pid_t>> find_inside(proc::Attachment& attachment, const proc::Memory& memory,
-                                         std::span<const proc::Map> maps, const Footprint& footprint) {
+Result<std::optional<Inside>> find_inside(proc::Attachment& attachment, const proc::Memory& memory,
+                                          std::span<const proc::Map> maps, const Footprint& footprint) {
   const std::span<const proc::Thread> threads = attachment.threads();
   const PadCode pads(footprint, memory, maps);
   for (const proc::Thread& thread : threads)
     if (pads.runs(TargetAddr(thread.registers.rip), TargetAddr(thread.registers.rsp)))
-      return std::optional(thread.tid);
+      return std::optional(Inside{thread.tid});
 
   SignalFrames frames(threads, memory, maps);
   for (size_t i = 0; i < threads.size(); ++i) {
     auto codes = frames.interrupted(i);
-    if (!codes) return std::optional(threads[i].tid);  // not known to be outside
+    if (!codes) return std::optional(Inside{threads[i].tid, true});  // not known to be outside
     for (const InterruptedCode& code : *codes)
-      if (pads.runs(code.pc, code.sp)) return std::optional(threads[i].tid);
+      if (pads.runs(code.pc, code.sp)) return std::optional(Inside{threads[i].tid, true});
   }
-  return std::optional<pid_t>();
+  return std::optional<Inside>();
+}
+
+bool any_in_pads(std::span<const InterruptedCode> codes, const proc::Memory& memory,
+                 std::span<const proc::Map> maps, const Footprint& footprint) {
+  const PadCode pads(footprint, memory, maps);
+  return std::any_of(codes.begin(), codes.end(),
+                     [&](const InterruptedCode& code) { return pads.runs(code.pc, code.sp); });
 }
 
 Status forget_descriptors(proc::Attachment& attachment, proc::Memory& memory, const Footprint& footprint) {

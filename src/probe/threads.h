@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "probe/patches.h"
 #include "probe/region.h"
+#include "probe/signal_frames.h"
 #include "proc/attachment.h"
 #include "proc/memory.h"
 
@@ -28,6 +29,8 @@ class PatchIndex {
   const Patch* disturbed_at(TargetAddr a) const;
   // A thread at `a` may have executed the int3 before it and not have been told yet.
   bool behind_trap(TargetAddr a) const;
+  // Where disturbed_at() finds a patch, sorted.
+  std::vector<AddrRange> disturbed_places() const;
   bool has_springboards() const { return !springboards_.empty(); }
   std::vector<TargetAddr> springboards() const;
   // The patch whose springboard begins at `a`.
@@ -68,9 +71,19 @@ Result<std::vector<TargetAddr>> leave_springboards(proc::Attachment& attachment,
 // to the original.
 Status move_out_of_pads(proc::Attachment& attachment, const Footprint& footprint, const PatchIndex& index);
 
-// The first thread that is, or will return from a signal handler, into the pads; none: they can go.
-Result<std::optional<pid_t>> find_inside(proc::Attachment& attachment, const proc::Memory& memory,
-                                         std::span<const proc::Map> maps, const Footprint& footprint);
+struct Inside {
+  pid_t tid = 0;
+  bool returns =
+      false;  // from a signal handler, who knows when; else the thread is there, and leaves when it runs
+};
+
+// The first thread that is in the pads, or will return into them from a signal handler; none: they can go.
+Result<std::optional<Inside>> find_inside(proc::Attachment& attachment, const proc::Memory& memory,
+                                          std::span<const proc::Map> maps, const Footprint& footprint);
+
+// Whether one of these is, or has called what returns, into the pads.
+bool any_in_pads(std::span<const InterruptedCode> codes, const proc::Memory& memory,
+                 std::span<const proc::Map> maps, const Footprint& footprint);
 
 // A finished pad leaves the thread's rseq_cs at its descriptor; the kernel follows it at the next preemption,
 // so it must go before the descriptor does.

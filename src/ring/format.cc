@@ -66,6 +66,7 @@ void format_region(const abi::Geometry& geometry, uint8_t* region, uint64_t cont
   header->site_count = geometry.site_count;
   header->switches_offset = geometry.switches_offset();
   header->probe_count = geometry.probe_count;
+  header->schema_offset = geometry.schema_offset();
   std::memset(region + geometry.switches_offset(), abi::kSwitchOn, geometry.probe_count);
   format_rings(geometry, region, control_addr);
   format_shared_ring(geometry, region);

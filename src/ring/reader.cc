@@ -21,6 +21,7 @@ RingReader::RingReader(const abi::Geometry& geometry, uint8_t* region, uint32_t 
       subbuf_size_(geometry.subbuf_size),
       sizes_(record_sizes),
       consumed_(align_down(__atomic_load_n(&control_->consumed, __ATOMIC_RELAXED))),
+      released_(consumed_),
       window_{start_tsc, start_tsc},
       chunk_(std::min<uint64_t>(kChunkSize, geometry.subbuf_size)) {
   CHECK(is_valid(geometry) && geometry.subbuf_size != 0 && ring < geometry.ring_count);
@@ -40,7 +41,22 @@ bool RingReader::plausible(uint64_t pos) const {
 // Nobody knows what lies between; start over where the target says it is.
 void RingReader::resync(uint64_t pos, DrainStats& stats) {
   ++stats.malformed;
-  consumed_ = align_down(pos);
+  released_ = consumed_ = align_down(pos);
+  __atomic_store_n(&control_->consumed, consumed_, __ATOMIC_RELEASE);
+}
+
+void RingReader::drained_to(uint64_t pos) {
+  consumed_ = pos;
+  if (!holds_) __atomic_store_n(&control_->consumed, consumed_, __ATOMIC_RELEASE);
+}
+
+void RingReader::release(abi::ReleaseNote note) {
+  if (released_ == consumed_) return;
+  note.pos = released_ = consumed_;
+  // The note before stays whole until this one is; writers may have the room when it is.
+  const uint64_t count = __atomic_load_n(&control_->release_count, __ATOMIC_RELAXED) + 1;
+  control_->releases[count % 2] = note;
+  __atomic_store_n(&control_->release_count, count, __ATOMIC_RELEASE);
   __atomic_store_n(&control_->consumed, consumed_, __ATOMIC_RELEASE);
 }
 
@@ -78,8 +94,7 @@ void RingReader::advance(const Run& run, Walked walked, DrainStats& stats) {
     ++stats.malformed;
     stats.malformed_bytes += run.run_end - reached;
   }
-  consumed_ = bad || padded ? run.run_end : reached;
-  __atomic_store_n(&control_->consumed, consumed_, __ATOMIC_RELEASE);
+  drained_to(bad || padded ? run.run_end : reached);
 }
 
 }  // namespace blip::ring

@@ -27,9 +27,16 @@ class RingReader {
 
   // Calls sink(uint64_t tsc, uint16_t class_id, const uint8_t* record, uint32_t size) for everything
   // published up to now, in time order. `record` is a private copy, valid during the call. At most one ring's
-  // worth per call.
+  // worth per call; ends soon after `most` bytes.
   template <class Sink, class Clock = TscClock>
-  DrainStats drain(Sink&& sink, Clock&& clock = {});
+  DrainStats drain(Sink&& sink, Clock&& clock = {}, uint64_t most = UINT64_MAX);
+
+  // From now on what is drained keeps its room in the ring until it is released: should blip die, whoever
+  // finds the ring reads on from there.
+  void hold_drained() { holds_ = true; }
+  uint64_t held() const { return holds_ ? consumed_ - released_ : 0; }
+  // All that was drained is in files; `note` tells in how much of them (its pos is set here).
+  void release(abi::ReleaseNote note);
 
   // Bytes published and not yet drained; a hint for pacing, bounded by the ring's size.
   uint64_t backlog() const;
@@ -50,6 +57,7 @@ class RingReader {
 
   bool plausible(uint64_t pos) const;
   void resync(uint64_t pos, DrainStats& stats);
+  void drained_to(uint64_t pos);
   Run copy_chunk(uint64_t pos);
   void advance(const Run& run, Walked walked, DrainStats& stats);
   Stop classify(uint32_t offset, uint32_t size, uint32_t available, bool more_follows);
@@ -64,12 +72,14 @@ class RingReader {
   uint64_t subbuf_size_;
   std::span<const uint32_t> sizes_;
   uint64_t consumed_;
+  uint64_t released_;
+  bool holds_ = false;
   TimeWindow window_;
   std::vector<uint8_t> chunk_;
 };
 
 template <class Sink, class Clock>
-DrainStats RingReader::drain(Sink&& sink, Clock&& clock) {
+DrainStats RingReader::drain(Sink&& sink, Clock&& clock, uint64_t most) {
   DrainStats stats;
   const uint64_t pos = __atomic_load_n(&control_->pos, __ATOMIC_ACQUIRE);
   if (!plausible(pos)) {
@@ -79,7 +89,8 @@ DrainStats RingReader::drain(Sink&& sink, Clock&& clock) {
   if (pos == consumed_) return stats;
   // Read after pos: no honest record before pos is younger.
   window_.limit = std::max(clock() + kFutureSlack, window_.last);
-  while (consumed_ != pos) {
+  const uint64_t begin = consumed_;
+  while (consumed_ != pos && consumed_ - begin < most) {
     const Run run = copy_chunk(pos);
     advance(run, walk(run, sink, stats), stats);
   }

@@ -25,6 +25,7 @@ SharedRingReader::SharedRingReader(const abi::Geometry& geometry, uint8_t* regio
       record_capacity_(geometry.slot_size - 2 * sizeof(uint64_t)),
       sizes_(record_sizes),
       consumed_(__atomic_load_n(&ring_->consumed, __ATOMIC_RELAXED)),
+      released_(consumed_),
       slot_is_leaked_(geometry.slot_count),
       last_(start_tsc),
       discarded_(record_sizes.size()) {
@@ -174,7 +175,19 @@ void SharedRingReader::take(uint64_t state, uint64_t ticket, bool late, DrainSta
               sizeof(uint64_t));
   // From here on only the copy counts, also for the compiler.
   asm volatile("" ::: "memory");
-  pending_.push_back({0, taken_++, index, class_id, late});
+  pending_.push_back({0, taken_++, ticket, index, class_id, late});
+}
+
+// What is taken and not handed out is neither below the ticket nor before the time.
+void SharedRingReader::release(abi::SharedReleaseNote note) {
+  note.ticket = consumed_;
+  for (const Pending& pending : pending_)
+    if (static_cast<int64_t>(pending.ticket - note.ticket) < 0) note.ticket = pending.ticket;
+  note.time = emitted_;
+  released_ = consumed_;
+  const uint64_t count = __atomic_load_n(&ring_->release_count, __ATOMIC_RELAXED) + 1;
+  ring_->releases[count % 2] = note;
+  __atomic_store_n(&ring_->release_count, count, __ATOMIC_RELEASE);
 }
 
 void SharedRingReader::give_up(uint16_t class_id, DrainStats& stats) {

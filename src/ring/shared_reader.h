@@ -37,6 +37,11 @@ class SharedRingReader {
   template <class Sink, class Clock = TscClock>
   DrainStats finish(Sink&& sink, Clock&& clock = {});
 
+  // Tickets taken since the last release.
+  uint64_t unreleased() const { return consumed_ - released_; }
+  // All that was handed out is in files; `note` tells in how much of them (the rest of it is set here).
+  void release(abi::SharedReleaseNote note);
+
   // Hits the consumer gave up, by class id; to be added to the shared ring's row of counters[kDiscarded].
   std::span<const uint64_t> discarded() const { return discarded_; }
   // Slots whose writer did not commit within the watchdog and may still do so.
@@ -46,6 +51,7 @@ class SharedRingReader {
   struct Pending {
     uint64_t time;   // 64 bits
     uint64_t order;  // of taking: keeps equal times in ticket order
+    uint64_t ticket;
     uint32_t buffer;
     uint16_t class_id;
     bool late;  // from a leaked slot
@@ -105,6 +111,8 @@ class SharedRingReader {
   uint64_t watchdog_ = kDefaultWatchdogCycles;
 
   uint64_t consumed_;  // the head: the next ticket to take
+  uint64_t released_;
+  uint64_t emitted_ = 0;  // everything not later than this has been handed out
   bool head_free_ = false;
   Wait wait_;
   std::vector<Leaked> leaked_;
@@ -158,6 +166,7 @@ void SharedRingReader::emit(uint64_t until, Sink&& sink, DrainStats& stats) {
     stats.bytes += size;
   }
   pending_.erase(pending_.begin(), pending_.begin() + static_cast<ptrdiff_t>(done));
+  emitted_ = std::max(emitted_, pending_.empty() ? last_ : std::min(until, pending_.front().time - 1));
   fresh_ = pending_.size();
 }
 

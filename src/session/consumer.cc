@@ -42,10 +42,12 @@ void Consumer::show(uint64_t time_ns, uint16_t class_id, int32_t pid, const uint
 }
 
 void Consumer::flush(bool all) {
-  for (RingOutput& output : outputs_) {
-    const Status status = output.flush(all);
-    if (!status && !output_error_) output_error_ = status.error();
-  }
+  for (RingOutput& output : outputs_) flush_one(output, all);
+}
+
+void Consumer::flush_one(RingOutput& output, bool all) {
+  const Status status = output.flush(all);
+  if (!status && !output_error_) output_error_ = status.error();
 }
 
 ConsumerTotals Consumer::written() const {

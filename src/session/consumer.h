@@ -110,6 +110,7 @@ class Consumer {
     if (live_) show(time_ns, class_id, pid, record, size);
   }
   void flush(bool all);
+  void flush_one(RingOutput& output, bool all);
   // What reached the files, and what got lost on the way there.
   ConsumerTotals written() const;
   RingOutput* output(uint32_t row) { return outputs_.empty() ? nullptr : &outputs_[row]; }

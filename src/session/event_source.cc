@@ -18,8 +18,9 @@ void tell_removal(pid_t pid, const Result<probe::RemovalReport>& removed, Summar
   summary.detach_paused_ms =
       std::max(summary.detach_paused_ms, std::chrono::duration<double, std::milli>(removed->paused).count());
   if (removed->kept)
-    summary.warnings.push_back(
-        fmt::format("memory of blip stays in process {}: {}", pid, removed->kept_reason));
+    summary.warnings.push_back(fmt::format(
+        "memory of blip stays in process {}, harmless: {}. `blip clean -p {}` takes it away later", pid,
+        removed->kept_reason, pid));
   if (removed->foreign != 0)
     summary.warnings.push_back(
         fmt::format("{} probed places in process {} held bytes of another tool and were left alone",

@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "probe/instrumentation.h"
 #include "session/consumer.h"
+#include "session/region_schema.h"
 #include "session/session.h"
 
 namespace blip::session {
@@ -22,6 +23,9 @@ class EventSource {
   virtual Consumer& consumer() = 0;
   // Counting: how often the probes of a class were hit.
   virtual uint64_t class_hits(uint32_t class_id) const = 0;
+
+  // For the blip that finds the process, should this one be killed.
+  virtual void describe(const RegionSchema&) {}
 
   // Restores the process. Once it has ended or called exec there is nothing to restore.
   virtual Result<probe::RemovalReport> disarm() = 0;

@@ -87,7 +87,7 @@ void PadSource::tell_hidden_children(Summary& summary) const {
     summary.warnings.push_back(
         fmt::format("process {}, forked by {}, could not be restored: it does not let you look at it "
                     "(PR_SET_DUMPABLE 0, or another user's). Its probes stay, harmless, until it ends "
-                    "or a blip run by root (`blip count -p {}`) finds them",
+                    "or root says `blip clean -p {}`",
                     pid, pid_, pid));
     summary.failed = true;
   }

@@ -30,6 +30,7 @@ class PadSource final : public EventSource {
 
   const probe::ArmReport& report() const override { return instrumentation_->report(); }
   Consumer& consumer() override { return *consumer_; }
+  void describe(const RegionSchema& schema) override { instrumentation_->write_schema(to_text(schema)); }
   uint64_t class_hits(uint32_t class_id) const override;
   Result<probe::RemovalReport> disarm() override { return instrumentation_->disarm(); }
   void target_is_gone() override { instrumentation_->target_is_gone(); }

@@ -16,6 +16,10 @@ constexpr int kLastRounds = 4;
 constexpr size_t kMostPids = 1 << 20;
 constexpr uint64_t kWatchdogNs = 100'000'000;
 constexpr uint64_t kRoundsPerRefresh = 16;  // of thread names and discarded counts
+// What is drained keeps its room in the ring until it is in the files, at the latest when it takes this part
+// of the ring, or after so long.
+constexpr uint64_t kHeldPart = 16;
+constexpr uint64_t kHeldNs = 1'000'000'000;
 
 }  // namespace
 
@@ -37,7 +41,8 @@ RingConsumer::RingConsumer(const ConsumerInput& input, const RingInput& rings)
   if (geometry_.ring_size() == 0) return;  // counting: nothing to drain
   for (uint32_t i = 0; i < geometry_.ring_count; ++i)
     rings_.emplace_back(geometry_, region_, i, record_sizes_, rings.start_tsc);
-  ring_pids_.assign(geometry_.ring_count, rings.vpid);
+  ring_pids_ = rings.ring_pids;
+  ring_pids_.resize(geometry_.ring_count, rings.vpid);
   shared_.emplace(geometry_, region_, record_sizes_, rings.start_tsc);
   if (now_.monotonic) shared_->set_watchdog(kWatchdogNs);
 }
@@ -85,21 +90,49 @@ void RingConsumer::hear_of(int32_t pid) {
   if (pids_.size() < kMostPids && pids_.insert(pid).second) new_pids_.push_back(pid);
 }
 
+// At most one ring's worth, released in pieces, so that the target has room soon.
+ring::DrainStats RingConsumer::drain_ring(uint32_t ring) {
+  RingOutput* out = output(ring);
+  int32_t& pid = ring_pids_[ring];
+  const auto sink = [&](uint64_t tsc, uint16_t id, const uint8_t* record, uint32_t size) {
+    if (id != abi::kProcessClass) [[likely]] {
+      on_record(out, tsc, id, pid, record, size);
+    } else {
+      std::memcpy(&pid, record + offsetof(abi::ProcessRecord, pid), sizeof pid);
+      hear_of(pid);
+    }
+  };
+  const uint64_t piece = out ? geometry_.ring_size() / kHeldPart : geometry_.ring_size();
+  if (out) rings_[ring].hold_drained();
+  ring::DrainStats all;
+  while (all.bytes < geometry_.ring_size()) {
+    const ring::DrainStats some = rings_[ring].drain(sink, now_, piece);
+    all += some;
+    if (out && (release_all_ || rings_[ring].held() >= piece)) release(ring);
+    if (some.bytes == 0) break;
+  }
+  return all;
+}
+
+// Into the files first, then to the target.
+void RingConsumer::release(uint32_t ring) {
+  if (rings_[ring].held() == 0) return;
+  RingOutput& out = *output(ring);
+  flush_one(out, true);
+  rings_[ring].release(
+      {.own_packets = out.own_packets(), .several_packets = out.several_packets(), .pid = ring_pids_[ring]});
+}
+
+void RingConsumer::release_shared() {
+  if (shared_->unreleased() == 0) return;
+  RingOutput& out = *output(geometry_.ring_count);
+  flush_one(out, true);
+  shared_->release({.own_packets = out.own_packets(), .several_packets = out.several_packets()});
+}
+
 uint64_t RingConsumer::drain_rings(bool last) {
   ring::DrainStats round;
-  for (uint32_t i = 0; i < rings_.size(); ++i) {
-    RingOutput* out = output(i);
-    int32_t& pid = ring_pids_[i];
-    const auto sink = [&](uint64_t tsc, uint16_t id, const uint8_t* record, uint32_t size) {
-      if (id != abi::kProcessClass) [[likely]] {
-        on_record(out, tsc, id, pid, record, size);
-      } else {
-        std::memcpy(&pid, record + offsetof(abi::ProcessRecord, pid), sizeof pid);
-        hear_of(pid);
-      }
-    };
-    round += rings_[i].drain(sink, now_);
-  }
+  for (uint32_t i = 0; i < rings_.size(); ++i) round += drain_ring(i);
   if (shared_) {
     RingOutput* out = output(geometry_.ring_count);
     const auto sink = [&](uint64_t tsc, uint16_t id, const uint8_t* record, uint32_t size) {
@@ -109,6 +142,7 @@ uint64_t RingConsumer::drain_rings(bool last) {
       on_record(out, tsc, id, pid, record, size);
     };
     round += last ? shared_->finish(sink, now_) : shared_->drain(sink, now_);
+    if (out && (release_all_ || shared_->unreleased() >= geometry_.slot_count / kHeldPart)) release_shared();
   }
   stats_ += round;
   return round.bytes;
@@ -119,6 +153,8 @@ uint64_t RingConsumer::drain(ctf::ClockPair start) {
     if (names_) names_->refresh();
     tell_discarded(start.ns);
   }
+  release_all_ = start.ns - last_release_ns_ >= kHeldNs;
+  if (release_all_) last_release_ns_ = start.ns;
   const uint64_t bytes = drain_rings(false);
   flush(false);
   return bytes;
@@ -134,6 +170,7 @@ void RingConsumer::finish() {
   drain_rings(true);
   tell_discarded(clock_.sample().ns);
   flush(true);
+  for (uint32_t i = 0; i < rings_.size() && !outputs_.empty(); ++i) release(i);
 }
 
 void RingConsumer::tell_discarded(uint64_t now_ns) {

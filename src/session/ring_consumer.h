@@ -18,9 +18,10 @@ namespace blip::session {
 // Where the records are. All of it outlives the consumer.
 struct RingInput {
   abi::Geometry geometry;
-  uint8_t* region;     // blip's mapping of the data region
-  int32_t vpid;        // as the process sees itself
-  uint64_t start_tsc;  // older records cannot be honest
+  uint8_t* region;                   // blip's mapping of the data region
+  int32_t vpid;                      // as the process sees itself
+  uint64_t start_tsc;                // older records cannot be honest
+  std::vector<int32_t> ring_pids{};  // whose records come first in each ring; empty: the process's
 };
 
 // Drains the rings that pads of one process, and of its children, write.
@@ -44,6 +45,9 @@ class RingConsumer final : public Consumer {
   void hear_of(int32_t pid);
   void tell_discarded(uint64_t now_ns);
   uint64_t drain_rings(bool last);
+  ring::DrainStats drain_ring(uint32_t ring);
+  void release(uint32_t ring);
+  void release_shared();
 
   abi::Geometry geometry_;
   uint8_t* region_;
@@ -60,6 +64,8 @@ class RingConsumer final : public Consumer {
   std::vector<uint8_t> scratch_;
   ring::DrainStats stats_;
   uint64_t rounds_ = 0;
+  bool release_all_ = false;  // in this round
+  uint64_t last_release_ns_ = 0;
 };
 
 }  // namespace blip::session

@@ -58,6 +58,14 @@ Status RingOutput::flush(bool all) {
   return all ? writer.flush_all() : writer.flush_full();
 }
 
+uint32_t RingOutput::own_packets() const {
+  return static_cast<uint32_t>(own_->bytes_written() / ctf::kPacketSize);
+}
+
+uint32_t RingOutput::several_packets() const {
+  return several_ ? static_cast<uint32_t>(several_->bytes_written() / ctf::kPacketSize) : 0;
+}
+
 uint64_t RingOutput::lost_events() const {
   return own_->lost_events() + (several_ ? several_->lost_events() : 0);
 }

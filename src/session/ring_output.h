@@ -48,6 +48,9 @@ class RingOutput {
   // The first thing that went wrong.
   Status flush(bool all);
   uint64_t lost_events() const;
+  // How much is in the files.
+  uint32_t own_packets() const;
+  uint32_t several_packets() const;
 
  private:
   RingOutput(const TraceOutput& output, std::string name, ctf::StreamInfo info)

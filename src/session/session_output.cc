@@ -2,6 +2,8 @@
 // Arming what was planned, and the streams its events go to.
 #include <fmt/core.h>
 
+#include <filesystem>
+
 #include <utility>
 
 #include "base/progress.h"
@@ -77,6 +79,7 @@ Status Session::Impl::register_streams(TracedProcess& process) {
          if (std::exchange(info.streams_of_several, true)) return Status();
          return write_metadata();
        }}));
+  process.tell_output(info, uuid, std::filesystem::absolute(dir->path()).string(), prefix);
   streams += process.consumer().stream_count();
   return {};
 }

@@ -24,6 +24,7 @@ namespace {
 
 constexpr uint64_t kLeastSharedRing = 1 << 20;
 constexpr uint32_t kMinSlotSize = 64;
+constexpr uint32_t kSchemaRoom = 16 << 10;  // for where the trace goes, and a long command line
 
 bool is_trap(const probe::Probe& probe) {
   return !probe.planned.refused() && probe.planned.step == x86::Step::kTrap;
@@ -196,8 +197,9 @@ abi::Geometry TracedProcess::geometry(uint32_t largest_record) const {
 }
 
 Status TracedProcess::arm() {
-  TRY(const std::optional<std::string> cleaned, probe::clean_leftovers(process_, memory_));
-  if (cleaned) notes_.push_back(*cleaned);
+  TRY(const probe::Leftovers leftovers, probe::clean_leftovers(process_, memory_));
+  if (const auto text = leftovers.text()) notes_.push_back(*text);
+  kept_ = leftovers.kept;
   std::vector<ProbedPlace> places;
   places.reserve(targets_.size());
   for (const Target& t : targets_) {
@@ -217,6 +219,10 @@ Status TracedProcess::arm() {
     if (p.role != ProbePoint::Role::kHit) probes_[i].group = p.target;
     largest = std::max(largest, probes_[i].program.record_size);
   }
+  schema_ = {.start = context_.clock.sample(),
+             .monotonic = context_.clock.clocks().counter_is_monotonic,
+             .vpid = process_.ns_pid(),
+             .classes = context_.classes.classes()};
   TRY(source_, make_source(largest));
   return {};
 }
@@ -229,6 +235,15 @@ void TracedProcess::measure_clock() {
       context_.clock.clocks().counter_is_monotonic ? 1 : 1e9 / context_.clock.cycles_per_second();
   context_.latency_rate =
       static_cast<uint64_t>(ns_per_unit * static_cast<double>(uint64_t{1} << ctf::ClockSegment::kShift));
+}
+
+void TracedProcess::tell_output(const ctf::TraceInfo& info, const ctf::Uuid& uuid, const std::string& dir,
+                                const std::string& prefix) {
+  schema_.info = info;
+  schema_.uuid = uuid;
+  schema_.dir = dir;
+  schema_.prefix = prefix;
+  source_->describe(schema_);
 }
 
 Result<std::unique_ptr<EventSource>> TracedProcess::make_source(uint32_t largest) {
@@ -247,17 +262,22 @@ Result<std::unique_ptr<EventSource>> TracedProcess::make_source(uint32_t largest
         UprobeSource::arm(process_, memory_, std::move(probes), geometry(largest).ring_size(), input));
     return source;
   }
+  abi::Geometry shape = geometry(largest);
+  const std::string schema = shape.subbuf_size == 0 ? "" : to_text(schema_);
+  if (!schema.empty()) shape.schema_size = static_cast<uint32_t>(schema.size()) + kSchemaRoom;
   TRY(std::unique_ptr<EventSource> source,
       PadSource::arm({.process = process_,
                       .memory = memory_,
                       .modules = modules_,
                       .sites = std::move(sites_),
                       .probes = probes_,
-                      .options = {.geometry = geometry(largest),
+                      .options = {.geometry = shape,
                                   .modules_complete = modules_complete_,
                                   .follow_fork = context_.options.follow_fork,
                                   .monotonic_clock = context_.clock.clocks().counter_is_monotonic,
-                                  .returns = asks_for_returns()}},
+                                  .returns = asks_for_returns(),
+                                  .kept = kept_,
+                                  .schema = schema}},
                      input));
   return source;
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "probe/leftovers.h"
 #include "probe/module.h"
 #include "probe/plan.h"
 #include "proc/memory.h"
@@ -63,6 +64,9 @@ class TracedProcess {
   std::string place_of(TargetAddr address) const;
   // Adds what arm() did to the session's report.
   void report(Armed& armed) const;
+  // Where the trace goes, for the blip that finds the process, should this one be killed.
+  void tell_output(const ctf::TraceInfo& info, const ctf::Uuid& uuid, const std::string& dir,
+                   const std::string& prefix);
   Consumer& consumer() { return source_->consumer(); }
 
   // Whether the process, and every child that shares its memory, has ended or called exec; kTargetExec if the
@@ -105,11 +109,13 @@ class TracedProcess {
   std::vector<probe::Module> modules_;
   bool modules_complete_ = false;
   std::vector<Target> targets_;
+  probe::KeptMemory kept_;                    // of earlier blips
   std::vector<std::string> target_refusals_;  // by target, empty: it can be armed
   std::vector<ProbePoint> points_;            // what is patched for them
   std::vector<Refusal> refused_;              // what is not even a target
   probe::ModuleSites sites_;
   std::vector<probe::Probe> probes_;  // one per point
+  RegionSchema schema_;
   std::unique_ptr<EventSource> source_;
   bool disarmed_ = false;
   std::optional<End> left_;  // the process itself has gone

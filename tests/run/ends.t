@@ -212,7 +212,7 @@ target: loop_calls 100
 signal: STOP target
 wait: stopped
 start: blip record -p $PID --function work -o t
-also: target is stopped
+wait: stopped
 signal: CONT target
 go:
 end:

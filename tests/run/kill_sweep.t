@@ -39,3 +39,22 @@ target: hammer 2
 sh: for n in $$(seq 4 4 120); do timeout -s TERM 0.$$(printf %03d $$n) blip record -p $PID --function 'tiny_*' -o t$$n >/dev/null
   2>>terms; grep -q '^State:.[^Z]' /proc/$PID/status || { echo the target ended at $$n; exit 9; }; done; exit 0
 unharmed:
+
+case: SIGKILL at each ptrace call of blip clean
+target: hammer 2
+sh: for n in $$(seq 1 2 60); do blip count -p $PID --function 'tiny_*' >/dev/null 2>armed & b=$$!;
+  until grep -q armed armed || ! kill -0 $$b 2>/dev/null; do sleep 0.01; done; kill -KILL $$b; wait $$b;
+  strace -f -qq -o /dev/null -e trace=ptrace -e inject=ptrace:signal=KILL:when=$$n blip clean -q -p $PID >/dev/null 2>&1;
+  grep -q '^State:.[^Z]' /proc/$PID/status || { echo the target ended at $$n; exit 9; }; done; exit 0
+run: blip clean -p $PID
+unharmed:
+
+case: SIGKILL at each write to the target's memory by blip clean
+target: hammer 2
+sh: for n in $$(seq 1 12); do blip count -p $PID --function 'tiny_*' >/dev/null 2>armed & b=$$!;
+  until grep -q armed armed || ! kill -0 $$b 2>/dev/null; do sleep 0.01; done; kill -KILL $$b; wait $$b;
+  strace -f -qq -o /dev/null -e trace=pwrite64,process_vm_writev -e inject=pwrite64,process_vm_writev:signal=KILL:when=$$n
+  blip clean -q -p $PID >/dev/null 2>&1;
+  grep -q '^State:.[^Z]' /proc/$PID/status || { echo the target ended at $$n; exit 9; }; done; exit 0
+run: blip clean -p $PID
+unharmed:

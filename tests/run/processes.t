@@ -129,7 +129,7 @@ target: fork_hides
 run: blip record -p $PID --function work -o t
 expect-exit: 1
 expect-stderr: process $child, forked by $PID, could not be restored
-expect-stderr: blip count -p $child
+expect-stderr: blip clean -p $child
 reads:
 check: summary.events == 20 and summary.discarded == 0 and summary.skipped == 0
 check: {e.vpid for e in events()} == {PID, child} and untouched(PID)

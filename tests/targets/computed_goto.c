@@ -40,11 +40,12 @@ static unsigned long expected(const unsigned char* code, unsigned long v) {
   return v;
 }
 
-static volatile int stop;
+static volatile int stop, running;
 
 static void* thread(void* seed) {
   unsigned long x = (unsigned long)seed;
   unsigned char code[kSteps + 1];
+  __atomic_add_fetch(&running, 1, __ATOMIC_RELAXED);
   while (!stop) {
     for (int i = 0; i <= kSteps; i++) {
       x = x * 6364136223846793005ul + 1442695040888963407ul;
@@ -58,6 +59,7 @@ static void* thread(void* seed) {
 int main(void) {
   pthread_t threads[2];
   for (long i = 0; i < 2; i++) require(!pthread_create(&threads[i], 0, thread, (void*)(i + 1)), "pthread_create");
+  while (__atomic_load_n(&running, __ATOMIC_RELAXED) < 2) usleep(100);
   say("ready");
   while (next_round()) say("done");
   stop = 1;

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT
+// One fact per line, words separated by blanks; what is not plain in a word is written %XX:
+//
+//   trace UUID VPID MONOTONIC TSC NS REALTIME-OFFSET SEVERAL
+//   text HOSTNAME PROCNAME COMMAND-LINE CREATION-TIME DIR PREFIX
+//   class ID LEADS-WITH-PID MANY-PLACES OF-BLIP NAME
+//   field TYPE IS-CONTEXT IS-IMPLICIT NAME           of the class before it
+#include "session/region_schema.h"
+
+#include <fmt/core.h>
+
+#include <charconv>
+#include <optional>
+
+#include "abi/layout.h"
+
+namespace blip::session {
+
+namespace {
+
+constexpr ctf::FieldType kLastType = ctf::FieldType::kText256;
+constexpr std::string_view kHex = "0123456789abcdef";
+
+std::string word(std::string_view text) {
+  std::string out = "=";  // so that an empty word is one
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte > ' ' && byte < 0x7f && c != '%') {
+      out += c;
+    } else {
+      out += {'%', kHex[byte >> 4], kHex[byte & 15]};
+    }
+  }
+  return out;
+}
+
+std::string hex(const ctf::Uuid& uuid) {
+  std::string text;
+  for (const uint8_t byte : uuid) text += {kHex[byte >> 4], kHex[byte & 15]};
+  return text;
+}
+
+// The words of one line, taken one after the other. After the first that is not as it should be, bad().
+class Words {
+ public:
+  explicit Words(std::string_view line) : rest_(line) {}
+
+  bool bad() const { return bad_; }
+
+  std::string_view next() {
+    const size_t end = std::min(rest_.find(' '), rest_.size());
+    const std::string_view found = rest_.substr(0, end);
+    rest_.remove_prefix(std::min(end + 1, rest_.size()));
+    if (found.empty()) bad_ = true;
+    return found;
+  }
+
+  template <typename T>
+  T number(T least, T most) {
+    const std::string_view text = next();
+    T value{};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size() || value < least || value > most)
+      bad_ = true;
+    return bad_ ? least : value;
+  }
+  bool flag() { return number(0, 1) != 0; }
+
+  std::string text() {
+    std::string_view from = next();
+    std::string to;
+    if (bad_ || from[0] != '=') {
+      bad_ = true;
+      return to;
+    }
+    for (from.remove_prefix(1); !from.empty(); from.remove_prefix(1)) {
+      if (from[0] != '%') {
+        to += from[0];
+        continue;
+      }
+      to += static_cast<char>(from.size() < 3 ? fail() : byte(from[1], from[2]));
+      from.remove_prefix(std::min<size_t>(2, from.size() - 1));
+    }
+    return to;
+  }
+
+  ctf::Uuid uuid() {
+    const std::string_view from = next();
+    ctf::Uuid uuid{};
+    if (from.size() != 2 * uuid.size()) {
+      bad_ = true;
+      return uuid;
+    }
+    for (size_t i = 0; i < uuid.size(); ++i) uuid[i] = byte(from[2 * i], from[2 * i + 1]);
+    return uuid;
+  }
+
+ private:
+  uint8_t fail() {
+    bad_ = true;
+    return 0;
+  }
+  uint8_t byte(char high, char low) {
+    const size_t a = kHex.find(high), b = kHex.find(low);
+    if (a == std::string_view::npos || b == std::string_view::npos) return fail();
+    return static_cast<uint8_t>(a << 4 | b);
+  }
+
+  std::string_view rest_;
+  bool bad_ = false;
+};
+
+void parse_trace(Words& words, RegionSchema& schema) {
+  schema.uuid = words.uuid();
+  schema.vpid = words.number<int32_t>(0, INT32_MAX);
+  schema.monotonic = words.flag();
+  schema.start.tsc = words.number<uint64_t>(0, UINT64_MAX);
+  schema.start.ns = words.number<uint64_t>(0, UINT64_MAX);
+  schema.info.realtime_offset = words.number<int64_t>(INT64_MIN, INT64_MAX);
+  schema.info.streams_of_several = words.flag();
+  schema.info.vpid = schema.vpid;
+}
+
+void parse_texts(Words& words, RegionSchema& schema) {
+  schema.info.hostname = words.text();
+  schema.info.procname = words.text();
+  schema.info.command_line = words.text();
+  schema.info.creation_time = words.text();
+  schema.dir = words.text();
+  schema.prefix = words.text();
+}
+
+// Ids follow each other, so that one can be used as an index.
+void parse_class(Words& words, RegionSchema& schema) {
+  ctf::EventClass c;
+  const auto id = static_cast<uint16_t>(abi::kFirstClass + schema.classes.size());
+  c.id = words.number<uint16_t>(id, id);
+  c.leads_with_pid = words.flag();
+  c.many_places = words.flag();
+  c.of_blip = words.flag();
+  c.name = words.text();
+  schema.classes.push_back(std::move(c));
+}
+
+void parse_field(Words& words, ctf::EventClass& c) {
+  ctf::Field field{};
+  field.type = static_cast<ctf::FieldType>(words.number(0, static_cast<int>(kLastType)));
+  field.is_context = words.flag();
+  field.is_implicit = words.flag();
+  field.name = words.text();
+  c.fields.push_back(std::move(field));
+}
+
+bool parse_line(std::string_view line, RegionSchema& schema) {
+  Words words(line);
+  const std::string_view kind = words.next();
+  if (kind == "trace") {
+    parse_trace(words, schema);
+  } else if (kind == "text") {
+    parse_texts(words, schema);
+  } else if (kind == "class" && schema.classes.size() < abi::kMaxClasses - abi::kFirstClass) {
+    parse_class(words, schema);
+  } else if (kind == "field" && !schema.classes.empty()) {
+    parse_field(words, schema.classes.back());
+  } else {
+    return false;
+  }
+  return !words.bad();
+}
+
+bool usable(ctf::EventClass& c) {
+  if (c.leads_with_pid &&
+      (c.fields.empty() || c.fields[0].type != ctf::FieldType::kInt32 || !c.fields[0].is_context))
+    return false;
+  ctf::lay_out(c);
+  return c.record_size <= abi::kMaxRecordSize;
+}
+
+}  // namespace
+
+std::string to_text(const RegionSchema& s) {
+  std::string text = fmt::format("trace {} {} {:d} {} {} {} {:d}\n", hex(s.uuid), s.vpid, s.monotonic,
+                                 s.start.tsc, s.start.ns, s.info.realtime_offset, s.info.streams_of_several);
+  text += fmt::format("text {} {} {} {} {} {}\n", word(s.info.hostname), word(s.info.procname),
+                      word(s.info.command_line), word(s.info.creation_time), word(s.dir), word(s.prefix));
+  for (const ctf::EventClass& c : s.classes) {
+    text += fmt::format("class {} {:d} {:d} {:d} {}\n", c.id, c.leads_with_pid, c.many_places, c.of_blip,
+                        word(c.name));
+    for (const ctf::Field& f : c.fields)
+      text += fmt::format("field {} {:d} {:d} {}\n", static_cast<int>(f.type), f.is_context, f.is_implicit,
+                          word(f.name));
+  }
+  return text;
+}
+
+Result<RegionSchema> parse_region_schema(std::string_view text) {
+  const Error broken(ErrorKind::kInvalid, "the description of what a killed blip recorded is damaged");
+  RegionSchema schema;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    if (!parse_line(text.substr(0, end), schema)) return broken;
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  for (ctf::EventClass& c : schema.classes)
+    if (!usable(c)) return broken;
+  return schema;
+}
+
+}  // namespace blip::session

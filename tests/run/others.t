@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: MIT
+# Others at the same process: debuggers, kernel uprobes, a second blip, sanitizers.
+timeout: 60
+
+case: programs with sanitizers are traced, exactly, and at once
+each: address thread undefined
+as: both
+needs: gcc
+prepare: gcc -O1 -g -D_GNU_SOURCE -fsanitize=$EACH -o calls_$EACH $LIB/../targets/loop_calls.c; chmod 755 calls_$EACH
+program: $DIR/calls_$EACH 1000
+state: text fds left
+start: blip record -p $PID --function work --context reg:rdi -o t
+go:
+end:
+reads:
+exact:
+check: armed.paused_ms < 2000
+start: blip count -p $PID --function work
+end:
+
+case: a kernel uprobe was there first: its place is refused, and the program goes on
+as: root
+needs: root bpftrace
+target: loop_calls 100
+state: fds left
+helper: bpftrace -q -e 'uprobe:$DIR/loop_calls:work { @hits = count(); } interval:ms:100 { printf("armed\n"); }' -p $PID
+wait: helper armed
+run: blip count -p $PID --function work -v
+expect-exit: 1
+expect-stderr: int3
+go:
+signal: INT helper
+wait: ended helper
+check: "@hits: 100" in helper.out()
+run: blip count -p $PID --function work
+expect: work 100
+
+case: gdb's breakpoint on a probed function: both see the calls
+as: root
+needs: root gdb
+target: loop_calls 5
+prepare: printf 'break *work\ncommands\nsilent\necho hit\\n\ncontinue\nend\necho set\\n\ncontinue\n' > script
+state: text fds left
+start: blip count -p $PID --function work
+helper: gdb -q -nx -batch -p $PID -x script 2>&1
+wait: helper set
+go: nowait
+wait: done
+signal: INT helper
+wait: ended helper
+check: helper.out().count("hit") == 5
+end:
+expect: work 5
+
+case: a second blip is told who the first is
+as: both
+target: loop_calls 100
+start: blip record -p $PID --function work -o t
+sh: blip count -p $PID --function work
+expect-exit: 1
+expect-stderr: already traced by blip (pid $BLIP_PID)
+go:
+end:
+exact:
+
