@@ -87,6 +87,8 @@ Status CommandBuilder::apply(const OptionFact& fact, const std::string& value) {
       return apply_probe(fact.id, value);
     case OptionId::kContext:
       return apply_context(value);
+    case OptionId::kFilter:
+      return apply_filter(value);
     case OptionId::kPid:
       return apply_pid(value);
     case OptionId::kName:
@@ -179,6 +181,31 @@ Status CommandBuilder::apply_context(const std::string& text) {
   if (!contexts) return contexts.error().with_context("--context");
   auto& where = command_.session.probes.empty() ? for_all_ : command_.session.probes.back().contexts;
   where = merge_contexts(where, *contexts);
+  return {};
+}
+
+Status CommandBuilder::apply_filter(const std::string& text) {
+  auto filter = session::parse_filter(text);
+  if (!filter) return filter.error().with_context("--filter");
+  std::vector<session::ProbeRequest>& probes = command_.session.probes;
+  if (!probes.empty() && probes.back().kind != session::ProbeKind::kReturn)
+    return usage("--filter belongs to a --return before it: other probes have nothing to filter by");
+  session::Filter& where = probes.empty() ? filter_for_all_ : probes.back().filter;
+  if (!where.empty()) return usage("--filter: a probe has one filter; && puts two together");
+  where = *std::move(filter);
+  return {};
+}
+
+// A filter before the first probe is that of every --return without one.
+Status CommandBuilder::spread_filter() {
+  if (filter_for_all_.empty()) return {};
+  bool any = false;
+  for (session::ProbeRequest& probe : command_.session.probes) {
+    if (probe.kind != session::ProbeKind::kReturn) continue;
+    any = true;
+    if (probe.filter.empty()) probe.filter = filter_for_all_;
+  }
+  if (!any) return usage("--filter: there is no --return that it could belong to");
   return {};
 }
 
@@ -306,6 +333,7 @@ Status CommandBuilder::finish_tracing(const std::vector<std::string>& args) {
   TRY_OK(check_target());
   for (session::ProbeRequest& probe : options.probes)
     probe.contexts = merge_contexts(for_all_, probe.contexts);
+  TRY_OK(spread_filter());
   options.mode = verb_.verb == Verb::kTrace    ? session::Mode::kTrace
                  : verb_.verb == Verb::kRecord ? session::Mode::kRecord
                                                : session::Mode::kCount;

@@ -28,6 +28,8 @@ class CommandBuilder {
 
  private:
   Status apply_probe(OptionId option, const std::string& text);
+  Status apply_filter(const std::string& text);
+  Status spread_filter();
   Status apply_context(const std::string& text);
   Status apply_pid(const std::string& text);
   Status apply_name(const std::string& text);
@@ -43,6 +45,7 @@ class CommandBuilder {
   const VerbFact& verb_;
   Command command_;
   std::vector<std::string> operands_;
+  session::Filter filter_for_all_;  // given before the first probe
   std::vector<session::Context> for_all_;
 };
 

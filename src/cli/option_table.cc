@@ -35,7 +35,9 @@ constexpr VerbFact kVerbs[] = {
      "a line of the source\n"
      "blip trace -p 4711 --line parser.c:120\n"
      "what a function returns, and how long it took\n"
-     "blip trace -p 4711 --return parse_request\n"},
+     "blip trace -p 4711 --return parse_request\n"
+     "only the slow ones, and those that failed\n"
+     "blip trace -p 4711 --return 'handle_*' --filter 'latency_ns > 1000000 || (int)ret < 0'\n"},
     {Verb::kRecord, "record",
      "blip record [OPTIONS] PROBES... (-p PID | -n NAME | -c \"CMD\" | -- CMD ARGS...) [-o DIR]",
      "write events to a trace",
@@ -143,6 +145,14 @@ constexpr OptionFact kOptions[] = {
      "each instruction of every function matching SPEC, as for --function; the events carry the ip. "
      "Repeatable",
      kTracing},
+    {OptionId::kFilter, OptionGroup::kProbes, "", "filter", "EXPR",
+     "of returns, record only those that EXPR is true for: comparisons (== != < <= > >=) of ret, latency_ns, "
+     "depth, tail "
+     "with numbers, put together by && || ! and parentheses, as in 'latency_ns > 1000000 && (int)ret < 0'. "
+     "ret is "
+     "unsigned, (int)ret and (long)ret are not. Belongs to the --return before it; before the first probe, "
+     "to all. A function that several mean is probed once, with the filter of the first",
+     kTracing},
     {OptionId::kContext, OptionGroup::kProbes, "", "context", "TYPE[,TYPE]",
      "what to store with each event: reg:NAME (reg:rdi), regs, ip, pid, tid, comm, cpu. Belongs to the probe "
      "before it; "
@@ -220,7 +230,6 @@ constexpr OptionFact kOptions[] = {
     later("", "args"),
     later("", "locals"),
     later("", "capture"),
-    later("", "filter"),
     later("", "no-inline"),
     later("e", ""),
     later("", "string-max"),

@@ -24,6 +24,7 @@ enum class OptionId {
   kProbe,
   kLine,
   kEveryInstruction,
+  kFilter,
   kContext,
   kPid,
   kName,

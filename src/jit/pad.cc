@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "jit/emitter.h"
+#include "jit/filter_code.h"
 #include "x86/relocate.h"
 
 // A pad, for a window of two instructions with a probe on each:
@@ -192,7 +193,8 @@ uint64_t max_program_size(const Program& program) {
   constexpr uint64_t kEnter = 256;
   constexpr uint64_t kReturn = 256;  // on top of what happens there
   if (program.kind == Program::Kind::kEnter) return kEnter;
-  const uint64_t around = program.is_return ? kReturn : 0;
+  uint64_t around = program.is_return ? kReturn : 0;
+  if (!program.filter.empty()) around += kMaxFilterClock + kMaxFilterNode * program.filter.size();
   if (program.kind == Program::Kind::kCount) return around + kCount;
   return around + kRecord + kPerField * program.fields.size();
 }

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "jit/filter.h"
+
 namespace blip::jit {
 
 enum class Capture : uint8_t {
@@ -40,6 +42,8 @@ struct Program {
   std::vector<Field> fields;
   // At an exit of a function: only for a call whose entry was seen, which is over then.
   bool is_return = false;
+  Filter filter;                // of returns: which are worth it; latencies in units of the clock
+  bool is_tail = false;         // the exit is a jump to another function
   bool is_conditional = false;  // the exit is a conditional jump: it is one if it jumps
   uint32_t frame_id = 0;  // of kEnter and returns: the same for all of one function, the class it counts for
 };
@@ -62,6 +66,7 @@ inline Recorded recorded_by(const Program& program) {
     if (f.capture == Capture::kRegister) r.registers |= static_cast<uint16_t>(1 << f.reg);
     r.flags |= f.capture == Capture::kFlags;
   }
+  if (mentions(program.filter, FilterField::kResult)) r.registers |= 1;  // rax
   return r;
 }
 

@@ -154,9 +154,13 @@ void RecordEmitter::emit_field(const Field& field, Path path) {
       a_.mov(dword_ptr(rdx, field.offset), static_cast<uint32_t>(field.value));
       return;
     case Capture::kLatency:  // the class in the header's low bits does not matter: the entry has zeros there
-      a_.mov(rax, qword_ptr(rdx));
-      a_.sub(rax, qword_ptr(rsi, offsetof(abi::ShadowFrame, time)));
-      a_.shr(rax, abi::kClassBits);
+      if (mentions(program_.filter, FilterField::kLatency)) {  // then the frame has it
+        a_.mov(rax, qword_ptr(rsi, offsetof(abi::ShadowFrame, time)));
+      } else {
+        a_.mov(rax, qword_ptr(rdx));
+        a_.sub(rax, qword_ptr(rsi, offsetof(abi::ShadowFrame, time)));
+        a_.shr(rax, abi::kClassBits);
+      }
       a_.mov(to, rax);
       return;
     case Capture::kDepth:

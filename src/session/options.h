@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "elf/spec.h"
+#include "session/filter.h"
 
 namespace blip::session {
 
@@ -34,6 +35,7 @@ struct ProbeRequest {
   std::vector<Context> contexts;  // in the order given, duplicates removed
   ProbeKind kind = ProbeKind::kFunction;
   uint32_t line = 0;  // of kLine
+  Filter filter{};    // of kReturn
 };
 
 enum class Mode { kRecord, kTrace, kCount };

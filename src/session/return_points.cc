@@ -80,7 +80,7 @@ jit::Program program_at(const ProbePoint& point, const jit::Program& program, ui
   result.is_return = true;
   result.is_conditional = point.is_conditional;
   result.frame_id = program.class_id;
-  const bool is_tail = point.role == Role::kTailJump;
+  const bool is_tail = result.is_tail = point.role == Role::kTailJump;
   for (jit::Field& field : result.fields) {
     if (field.capture == jit::Capture::kConstant) field.value = ip;
     if (field.capture == jit::Capture::kShortConstant) field.value = is_tail;

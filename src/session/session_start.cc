@@ -33,6 +33,13 @@ Status check_options(const Options& options) {
                  "CLOCK_MONOTONIC");
   if (options.clock == ClockChoice::kTsc && options.backend == Backend::kUprobe)
     return Error(ErrorKind::kUsage, "--clock tsc: uprobes take their times from CLOCK_MONOTONIC");
+  const bool filters_latency =
+      std::any_of(options.probes.begin(), options.probes.end(),
+                  [](const ProbeRequest& r) { return jit::mentions(r.filter, jit::FilterField::kLatency); });
+  if (filters_latency && records_monotonic_time(options))
+    return Error(
+        ErrorKind::kUnsupported,
+        "--filter: latency_ns needs the CPU's cycle counter, and times come from CLOCK_MONOTONIC here");
   return {};
 }
 

@@ -216,6 +216,9 @@ Status TracedProcess::arm() {
     const ProbePoint& p = points_[i];
     const probe::Module& module = modules_[targets_[p.target].module];
     probes_[i].program = program_at(p, programs[p.target], module.to_target(p.point.addr).value);
+    if (probes_[i].program.is_return)
+      probes_[i].program.filter = jit::in_clock_units(
+          context_.options.probes[targets_[p.target].request].filter, context_.latency_rate);
     if (p.role != ProbePoint::Role::kHit) probes_[i].group = p.target;
     largest = std::max(largest, probes_[i].program.record_size);
   }
