@@ -8,6 +8,7 @@
 
 #include "cli/contexts.h"
 #include "cli/help.h"
+#include "cli/shell_words.h"
 #include "cli/suggest.h"
 
 namespace blip::cli {
@@ -303,10 +304,8 @@ TEST(Help, every_example_parses) {
   for (const VerbFact& verb : verb_table()) {
     std::istringstream lines{std::string(verb.examples)};
     for (std::string what, line; std::getline(lines, what) && std::getline(lines, line);) {
-      std::string plain;
-      for (char c : line.substr(0, line.find_first_of("|&")))
-        if (c != '\'') plain += c;
-      auto args = words(plain);
+      const size_t quoted = line.rfind('\'') + 1;  // what comes behind the last quote may be the shell's
+      auto args = split_shell_words(line.substr(0, line.find_first_of("|&", quoted))).value();
       ASSERT_EQ(args.at(0), "blip");
       args.erase(args.begin());
       EXPECT_TRUE(parse_command(args)) << line;

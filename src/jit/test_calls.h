@@ -58,16 +58,16 @@ class ProbedFunction {
   }
   // With rsp such that the return address is at `slot`.
   uint64_t on_stack(uint64_t slot, Inner inner, uint64_t argument) const {
-    uint64_t result = reinterpret_cast<uint64_t>(inner);
+    uint64_t first = reinterpret_cast<uint64_t>(inner), result;
     asm volatile(
         "mov %%rsp, %%rbx\n\t"
         "mov %[top], %%rsp\n\t"
         "call *%[function]\n\t"
         "mov %%rbx, %%rsp"
-        : "+D"(result), "+S"(argument), "=&a"(argument_out_)
+        : "+D"(first), "+S"(argument), "=&a"(result)
         : [top] "r"(slot + 8), [function] "r"(arena_.data())
         : "rbx", "rcx", "rdx", "r8", "r9", "r10", "r11", "memory", "cc");
-    return argument_out_;
+    return result;
   }
   bool in_pads(uint64_t pc) const { return pc - at(kPads).value < kArenaSize - kPads; }
 
@@ -139,7 +139,6 @@ class ProbedFunction {
   AreaStubs stubs_;
   Program enter_, return_;
   size_t pads_end_ = 0;
-  mutable uint64_t argument_out_ = 0;
 };
 
 inline std::vector<Call> ProbedFunction::calls() {
