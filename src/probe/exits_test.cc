@@ -6,8 +6,8 @@
 
 #include "probe/functions.h"
 
-// Functions of this program, nobody calls them. None makes a child: blip would patch that wherever it traces this
-// program.
+// Functions of this program, nobody calls them. None makes a child: blip would patch that wherever it traces
+// this program.
 asm(R"(
     .text
     .macro F name

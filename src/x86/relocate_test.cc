@@ -191,12 +191,14 @@ TEST(Relocate, out_of_reach_is_refused_by_name) {
     auto window = bytes(hex);
     auto moved = relocate(window, kFrom, kFar);
     ASSERT_FALSE(moved) << hex;
-    EXPECT_THAT(moved.error().message(), HasSubstr("at 0x7f0000401000 refers to memory out of reach of the pad"));
+    EXPECT_THAT(moved.error().message(),
+                HasSubstr("at 0x7f0000401000 refers to memory out of reach of the pad"));
   }
   auto jump = bytes("75 10");
   auto moved = relocate(jump, kFrom, kFar);
   ASSERT_FALSE(moved);
-  EXPECT_THAT(moved.error().message(), HasSubstr("target of jnz at 0x7f0000401000 is out of reach of the pad"));
+  EXPECT_THAT(moved.error().message(),
+              HasSubstr("target of jnz at 0x7f0000401000 is out of reach of the pad"));
 }
 
 }  // namespace
