@@ -106,7 +106,8 @@ constexpr auto kRustWritten = std::to_array<std::string_view>({
 });
 
 bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+         c == '$';  // clang's lambdas: $_7
 }
 
 // A run of word characters in a pattern; open where a wildcard may make it longer.
