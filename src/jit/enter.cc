@@ -14,14 +14,7 @@
 namespace blip::jit {
 
 using namespace asmjit::x86;  // NOLINT: register names
-
-namespace {
-constexpr int32_t kSlot = offsetof(abi::ShadowFrame, slot);
-constexpr int32_t kTime = offsetof(abi::ShadowFrame, time);
-constexpr int32_t kOuter = offsetof(abi::ShadowFrame, outer);
-constexpr int32_t kSum = offsetof(abi::ShadowFrame, sum);
-constexpr int32_t kTop = offsetof(abi::ShadowThread, top);
-}  // namespace
+using namespace shadow;       // NOLINT: offsets
 
 void EnterEmitter::hot(asmjit::Label done) {
   a_.mov(rcx, env_.control.value);

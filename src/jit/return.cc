@@ -11,14 +11,7 @@
 namespace blip::jit {
 
 using namespace asmjit::x86;  // NOLINT: register names
-
-namespace {
-constexpr int32_t kSlot = offsetof(abi::ShadowFrame, slot);
-constexpr int32_t kTime = offsetof(abi::ShadowFrame, time);
-constexpr int32_t kOuter = offsetof(abi::ShadowFrame, outer);
-constexpr int32_t kSum = offsetof(abi::ShadowFrame, sum);
-constexpr int32_t kTop = offsetof(abi::ShadowThread, top);
-}  // namespace
+using namespace shadow;       // NOLINT: offsets
 
 ReturnEmitter::ReturnEmitter(const Emission& emission, std::unique_ptr<ProgramEmitter> body)
     : ProgramEmitter(emission),

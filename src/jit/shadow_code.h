@@ -2,10 +2,22 @@
 // Finding the places of shadow.h in generated code; rcx holds the control address.
 #pragma once
 
+#include <cstddef>
+
+#include "abi/shadow.h"
 #include "jit/assembler.h"
 #include "jit/environment.h"
 
 namespace blip::jit {
+
+// Offsets in a frame and in a thread's place.
+namespace shadow {
+inline constexpr int32_t kSlot = offsetof(abi::ShadowFrame, slot);
+inline constexpr int32_t kTime = offsetof(abi::ShadowFrame, time);
+inline constexpr int32_t kOuter = offsetof(abi::ShadowFrame, outer);
+inline constexpr int32_t kSum = offsetof(abi::ShadowFrame, sum);
+inline constexpr int32_t kTop = offsetof(abi::ShadowThread, top);
+}  // namespace shadow
 
 // Whether pads find the thread themselves: its thread pointer can be relied on, and the clock is the TSC.
 inline bool has_fast_shadow(const Environment& env) { return env.rseq && !env.monotonic; }

@@ -121,7 +121,7 @@ class Traps : public testing::Test {
 
 TEST_F(Traps, count_exactly_and_leave_nothing_behind_over_many_cycles) {
   start();
-  if (!possible()) GTEST_SKIP() << "not in this build";
+  if (!possible()) GTEST_SKIP() << "a sanitizer sets signal actions in its own way";
   for (int i = 0; i < 15; ++i) {
     worker_->pause();
     auto armed = arm();
@@ -143,7 +143,7 @@ TEST_F(Traps, count_exactly_and_leave_nothing_behind_over_many_cycles) {
 TEST_F(Traps, a_handler_of_the_programs_own_is_called_and_stays) {
   set_action(SIGTRAP, count_signal);
   start();
-  if (!possible()) GTEST_SKIP() << "not in this build";
+  if (!possible()) GTEST_SKIP() << "a sanitizer sets signal actions in its own way";
   auto armed = arm();
   ASSERT_TRUE(armed) << armed.error().message();
   worker_->wait_rounds(1000);
@@ -160,20 +160,20 @@ TEST_F(Traps, a_handler_of_the_programs_own_is_called_and_stays) {
 TEST_F(Traps, refused_while_a_thread_blocks_the_signal) {
   block(SIG_BLOCK);
   start();
-  if (!possible()) GTEST_SKIP() << "not in this build";
+  if (!possible()) GTEST_SKIP() << "a sanitizer sets signal actions in its own way";
   expect_refused("blocks SIGTRAP: a trap would end the process");
 }
 
 TEST_F(Traps, refused_while_a_handler_blocks_the_signal) {
   set_action(SIGUSR1, count_signal, true);
   start();
-  if (!possible()) GTEST_SKIP() << "not in this build";
+  if (!possible()) GTEST_SKIP() << "a sanitizer sets signal actions in its own way";
   expect_refused("the handler of signal 10 blocks SIGTRAP: a trap in it would end the process");
 }
 
 TEST_F(Traps, refused_while_another_tool_watches_signal_actions) {
   start();
-  if (!possible()) GTEST_SKIP() << "not in this build";
+  if (!possible()) GTEST_SKIP() << "a sanitizer sets signal actions in its own way";
   // The worker sets no signal action: it never runs what is written here.
   const TargetAddr site = find_sigaction_sites(modules_).sites.front().addr;
   std::array<uint8_t, 1> was;
@@ -193,7 +193,7 @@ TEST_F(Traps, refused_while_another_tool_watches_signal_actions) {
 
 TEST_F(Traps, those_of_a_dead_blip_go_on_and_are_cleaned_up) {
   start();
-  if (!possible()) GTEST_SKIP() << "not in this build";
+  if (!possible()) GTEST_SKIP() << "a sanitizer sets signal actions in its own way";
   const pid_t dies = ::fork();
   if (dies == 0) {
     auto armed = arm();
