@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Each reason of docs/refusals.md is in the source, and in a test that expects it."""
-import pathlib
 import re
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from project_tests import ROOT, case_files, code_files, is_test
 
 
 def text_of(paths):
@@ -16,10 +15,8 @@ def text_of(paths):
 
 def main():
     reasons = re.findall(r"^\| `([^`]+)` \|", (ROOT / "docs/refusals.md").read_text(), re.M)
-    code = [p for p in (ROOT / "src").rglob("*.[ch]*") if p.suffix in (".cc", ".h")]
-    is_test = lambda p: p.stem.endswith("_test") or p.name.startswith("test_")
-    source = text_of(p for p in code if not is_test(p))
-    tests = text_of([p for p in code if is_test(p)] + list((ROOT / "tests/run").glob("*.t")))
+    source = text_of(p for p in code_files() if not is_test(p))
+    tests = text_of([p for p in code_files() if is_test(p)] + case_files())
     problems = [f"{r!r} is not in the source" for r in reasons if r not in source]
     problems += [f"{r!r} is in no test" for r in reasons if r not in tests]
     for problem in problems:

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: MIT
+"""What tests this project has, for the checks that say that something is shown by one."""
+import pathlib
+import re
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+
+def code_files():
+    return [p for p in (ROOT / "src").rglob("*.[ch]*") if p.suffix in (".cc", ".h")]
+
+
+def is_test(path):
+    return path.stem.endswith("_test") or path.name.startswith("test_")
+
+
+def case_files():
+    return sorted((ROOT / "tests/run").glob("*.t"))
+
+
+def cases():
+    """{'load.t: title'} of all end-to-end cases."""
+    return {f"{path.name}: {title.strip()}" for path in case_files()
+            for title in re.findall(r"^case:(.*)$", path.read_text(), re.M)}
+
+
+def unit_tests():
+    """{'proc_test: Suite.name'} of all gtest cases: a folder's tests are one program."""
+    return {f"{path.parent.name}_test: {suite}.{name}" for path in code_files() if path.name.endswith("_test.cc")
+            for suite, name in re.findall(r"^TEST(?:_F|_P)?\((\w+),\s*(\w+)\)", path.read_text(), re.M)}
+
+
+def fuzzers():
+    return {f"make fuzz: {path.stem.removesuffix('_fuzz')}" for path in code_files() if path.name.endswith("_fuzz.cc")}
+
+
+def scenarios():
+    """Of make torture and make soak: the names in the tables ALL of tests/torture/*.py."""
+    text = "\n".join(p.read_text() for p in sorted((ROOT / "tests/torture").glob("*.py")))
+    tables = " ".join(re.findall(r"^ALL = \{(.*?)\}", text, re.M | re.S))
+    return {f"make torture: {name}" for name in re.findall(r'"([\w-]+)":', tables)}
+
+
+def other_tests():
+    """Of ctest, by the name CMake gives them."""
+    text = "\n".join(p.read_text() for p in (ROOT / "tests").rglob("CMakeLists.txt"))
+    return {f"ctest: {name}" for name in re.findall(r"add_test\(NAME (\S+)", text)}
+
+
+def every_test():
+    return cases() | unit_tests() | fuzzers() | scenarios() | other_tests()
