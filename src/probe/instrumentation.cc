@@ -245,13 +245,14 @@ Status Instrumentation::map_memory() {
 
 // Records carry a time, also that of the vDSO's clock, which reads the TSC; where that is forbidden
 // (PR_SET_TSC) it is a SIGSEGV. Threads inherit it, so that one is asked for all. The answer goes to memory
-// that has no contents yet.
+// that has no contents yet, but not over the magic number: who finds it without one knows that nothing is
+// armed.
 Status Instrumentation::check_tsc(proc::RemoteCaller& caller) {
   if (geometry_.slot_size == 0) return {};  // counting
-  const auto asked = caller.call(SYS_prctl, PR_GET_TSC, region_.control.value);
+  constexpr size_t kAnswer = offsetof(abi::DataHeader, region_size);
+  const auto asked = caller.call(SYS_prctl, PR_GET_TSC, (region_.control + kAnswer).value);
   int state = PR_TSC_ENABLE;
-  std::memcpy(&state, region(), sizeof state);
-  std::memset(region(), 0, sizeof state);
+  std::memcpy(&state, region() + kAnswer, sizeof state);
   if (!asked || state != PR_TSC_SIGSEGV) return {};
   return Error(
       ErrorKind::kUnsupported,

@@ -55,7 +55,7 @@ class RegionMapper {
     region_.shadow_size = sizes.shadow;
     auto status = map_all(geometry, neighbourhoods, trampolines);
     if (status) return std::move(region_);
-    undo();
+    (void)unmap_down_to(0);
     return status.error();
   }
 
@@ -64,7 +64,7 @@ class RegionMapper {
     auto status = prepare_maps(trampolines);
     if (status) status = map_pads(neighbourhoods, trampolines);
     if (status) return std::move(region_.pad_files.back());
-    undo();
+    (void)unmap_down_to(0);
     return status.error();
   }
 
@@ -206,7 +206,7 @@ class RegionMapper {
         reserve({*at, *at + size});
         return {};
       }
-      while (mapped_.size() > before) unmap_last();
+      TRY_OK(unmap_down_to(before));
       if (status.error().errno_value() != EEXIST || i == kPlacementTries) return status;
       TRY(maps_, proc::read_maps(process_.pid()));
       reserve_all();
@@ -231,13 +231,11 @@ class RegionMapper {
               [](const proc::Map& a, const proc::Map& b) { return a.range.begin < b.range.begin; });
   }
 
-  void unmap_last() {
-    (void)proc::remote_munmap(caller_, mapped_.back().begin, mapped_.back().size());
-    mapped_.pop_back();
-  }
-
-  void undo() {
-    while (!mapped_.empty()) unmap_last();
+  // The last one first, and none after one that fails: by the data discard_unarmed() finds what is below it.
+  Status unmap_down_to(size_t count) {
+    for (; mapped_.size() > count; mapped_.pop_back())
+      TRY_OK(proc::remote_munmap(caller_, mapped_.back().begin, mapped_.back().size()));
+    return {};
   }
 
   proc::RemoteCaller& caller_;

@@ -14,7 +14,7 @@ run: blip count -p $PID --function tiny_*
 case: SIGKILL at each ptrace call, target asleep in read
 target: loop_calls 100
 sh: for n in $$(seq 1 90); do strace -f -qq -o /dev/null -e trace=ptrace -e inject=ptrace:signal=KILL:when=$$n
-  blip count -p $PID --function work --duration 10ms >/dev/null 2>&1; grep -q '^State:.[^Z]' /proc/$PID/status || { echo the target ended at $$n; exit 9; }; done; exit 0
+  blip record -p $PID --function work --duration 10ms -o t$$n >/dev/null 2>&1; grep -q '^State:.[^Z]' /proc/$PID/status || { echo the target ended at $$n; exit 9; }; done; exit 0
 run: blip count -p $PID --function work
 expect: work 100
 
