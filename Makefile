@@ -4,7 +4,7 @@ BUILD ?= build
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 
-.PHONY: all build demo test cycles bench fuzz plots coverage install deb format lint clean deps-build deps-test deps-bench deps-deb
+.PHONY: all build demo test cycles torture bench fuzz plots coverage install deb format lint clean deps-build deps-test deps-bench deps-deb
 
 all: build
 
@@ -27,7 +27,14 @@ test: deps-test
 cycles: deps-test
 	@cmake -S . -B $(BUILD) -G Ninja -DBLIP_TESTS=ON >/dev/null
 	@cmake --build $(BUILD) -j $(JOBS) --target blip e2e_targets
-	@tests/cycles.py --blip $(BUILD)/blip --targets $(BUILD)/targets --cycles $(or $(CYCLES),1000)
+	@tests/torture/sessions.py --blip $(BUILD)/blip --targets $(BUILD)/targets --cycles $(or $(CYCLES),1000)
+
+# The long random tests, TORTURE_S seconds in all; SEED=N repeats a run.
+TORTURE_S ?= 600
+torture: deps-test
+	@cmake -S . -B $(BUILD) -G Ninja -DBLIP_TESTS=ON >/dev/null
+	@cmake --build $(BUILD) -j $(JOBS) --target blip cycler e2e_targets
+	@tests/torture.py --build $(BUILD) --seconds $(TORTURE_S) $(if $(SEED),--seed $(SEED))
 
 # BENCH_QUICK=1 is the short cut; BENCH="--only TEXT..." selects (bench/run.py --list names what there is).
 bench: deps-bench

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Attach and detach again and again under load: tests/cycles.py --blip build/blip --targets build/targets [--cycles 1000]
+"""Attach and detach again and again under load: tests/torture/sessions.py --blip build/blip --targets build/targets [--cycles 1000]
 
 The target's threads check every result. After each session nothing of blip may be in the target; at the end neither the target
 nor blip may have grown since the first sessions. Prints what it measured.
@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "lib"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lib"))
 from e2e import state  # noqa: E402
 
 WARM_UP = 20  # sessions after which everything that is allocated once has been

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: MIT
+"""The scenarios of `make torture`: each runs until its stage is over and gives the figures it reached; Wrong ends the run."""
+import collections
+import re
+import struct
+import subprocess
+
+from e2e import trace
+from stage import WAIT_S, Wrong, kill_after
+
+TOOLS = (("count",), ("record", "--num-subbuf", "2", "--subbuf-size", "64k"))
+PATTERNS = ("tiny_*", "tiny_m*", "tiny_*p*", "*:mallo*", "tiny_lea")
+
+
+def cycles(stage):
+    """Attach, arm, disarm, detach, in one process and quickly; two targets, whose threads check every answer."""
+    targets = [stage.target("hammer", 2), stage.target("signal_storm", 2000)]
+    targets[1].keep_going()
+    figures = collections.Counter()
+    cyclers = []
+    for target, spec in zip(targets, ("tiny_*", "work")):
+        left = max(1, int(stage.remaining()))
+        argv = [str(stage.cycler), str(target.pid), spec, str(left), str(stage.random.getrandbits(32))]
+        cyclers.append(subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True))
+    for target, cycler in zip(targets, cyclers):
+        out, _ = cycler.communicate(timeout=stage.remaining() + WAIT_S)
+        if cycler.returncode != 0:
+            raise Wrong(f"cycler at {target.name}: {out.strip()[-500:]}")
+        words = out.split()
+        for name, value in zip(words[::2], words[1::2]):
+            figures[name] = max(figures[name], int(value)) if name == "pause_us" else figures[name] + int(value)
+        target.check_untouched("after the cycles")
+        target.finish()
+    return figures
+
+
+def kill_blip(stage):
+    """SIGKILL of blip at random moments; the next blip, or blip clean, puts everything right."""
+    target = stage.target("hammer", 2)
+    figures = collections.Counter()
+    while not stage.over():
+        words = list(stage.random.choice(TOOLS)) + ["-p", target.pid, "--function", stage.random.choice(PATTERNS)]
+        if words[0] == "record":
+            words += ["-o", stage.directory()]
+        process = stage.start_blip(*words)
+        figures["kills"] += kill_after(process, stage.random.uniform(0, 0.06))
+        target.check_alive(f"after kill {figures['kills']}")
+        if figures["kills"] % 8 == 0:
+            stage.run_blip("clean", "-q", "-p", target.pid)
+            target.check_untouched(f"after kill {figures['kills']} and blip clean")
+            figures["cleaned"] += 1
+            stage.tidy()
+    stage.run_blip("clean", "-q", "-p", target.pid)
+    target.check_untouched("at the end")
+    target.finish()
+    return figures
+
+
+PROCESSES = 16
+
+
+def kill_target(stage):
+    """SIGKILL of targets at random moments: the trace holds every call that had been published."""
+    figures = collections.Counter()
+    while not stage.over():
+        files = [stage.scratch / f"progress{i}" for i in range(PROCESSES)]
+        targets = [stage.target("published", file, 2) for file in files]
+        directory = stage.directory()
+        words = ["record", "--function", "work", "--context", "reg:rdi", "--context", "tid", "--num-subbuf", "4", "--subbuf-size",
+                 "64k", "-o", directory]
+        for target in targets:
+            words += ["-p", target.pid]
+        blip = stage.start_blip(*words)
+        stage.wait_for_armed(blip)
+        for target in targets:
+            target.go()
+        for target in stage.random.sample(targets, len(targets)):
+            kill_after(target.popen, stage.random.uniform(0, 0.02))
+        if blip.wait(WAIT_S) != 0:
+            raise Wrong(f"blip exits {blip.returncode}: {stage.blip_said()}")
+        figures["events"] += check_published(directory, files, stage.blip_said())
+        figures["kills"] += len(targets)
+        stage.started.clear()
+        stage.tidy()
+    return figures
+
+
+def check_published(directory, files, said):
+    """Every published call is in the trace; nothing is in it twice, and no call between the first and the last is missing."""
+    last = re.search(r"blip: (\d+) events, (\d+) discarded, (\d+) skipped", said)
+    if not last:
+        raise Wrong(f"no closing line: {said}")
+    events, discarded, skipped = map(int, last.groups())
+    calls = collections.defaultdict(list)
+    for event in trace.read_events(directory):
+        calls[event.vtid].append(event.rdi)
+    if sum(map(len, calls.values())) != events:
+        raise Wrong(f"blip says {events} events, babeltrace2 reads {sum(map(len, calls.values()))}")
+    if discarded or skipped:
+        return events  # then nothing more is promised but the numbers
+    for file in files:
+        content = file.read_bytes()
+        for tid, done in struct.iter_unpack("QQ", content):
+            got = calls.pop(tid, []) if tid else []
+            if got != list(range(1, len(got) + 1)):
+                raise Wrong(f"thread {tid}: its calls are not 1, 2, 3 ...: {got[:5]} ... {got[-5:]}")
+            if len(got) < done:
+                raise Wrong(f"thread {tid} had published {done} calls, the trace has {len(got)}")
+    return events
+
+
+ALL = {"cycles": cycles, "kill-blip": kill_blip, "kill-target": kill_target}
