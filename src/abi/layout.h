@@ -5,7 +5,8 @@
 //
 //   gate page (private to each process, wiped on fork)   control - kGatePageSize, below it what forks copy:
 //                                                        traps.h, then shadow.h
-//   header | ring controls | counters | site table | switches | shared ring | ring data | schema   control
+//   header | ring controls | counters | site table | switches | shared ring | ring data | schema | latencies
+//   control
 //   ...
 //
 // `control` is the target address of the data region. Everything in the region can be scribbled on by a
@@ -15,10 +16,12 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "abi/latency.h"
+
 namespace blip::abi {
 
 inline constexpr uint64_t kMagic = 0x3130617461646c62;  // "bldata01", little endian
-inline constexpr uint32_t kVersion = 6;
+inline constexpr uint32_t kVersion = 7;
 inline constexpr uint64_t kPageSize = 4096;
 inline constexpr uint64_t kCacheLine = 64;
 inline constexpr char kDataMemfdName[] = "blip-data";
@@ -159,6 +162,13 @@ static_assert(sizeof(SharedRing) == 3 * kCacheLine);
 enum CounterKind : uint32_t { kDiscarded = 0, kSkipped = 1, kHits = 2, kAbandoned = 3 };
 inline constexpr uint32_t kCounterKinds = 4;
 
+// ---- latencies
+// ------------------------------------------------------------------------------------------------
+
+// A row for each CPU and one for all hits elsewhere, like counters. A row is
+//   LatencyTotals totals[class_count];  uint64_t buckets[class_count][kLatencyBuckets];
+inline constexpr uint64_t kMaxLatencyBytes = uint64_t{1} << 30;  // all rows: pads address them from control
+
 // ---- sites
 // ----------------------------------------------------------------------------------------------------
 
@@ -230,6 +240,7 @@ struct DataHeader {
   uint64_t shadow_size;    // bytes below those: the open calls of return probes; 0: there are none
   // How a thread is known at its calls: by its thread pointer (1), or by where its stack is (0).
   uint64_t shadow_by_thread;
+  uint64_t latencies_offset;         // 0: there are none
   uint64_t pad_files[kMaxPadFiles];  // inode numbers: whatever maps them is blip's
 };
 static_assert(sizeof(DataHeader) <= kPageSize);
@@ -249,6 +260,7 @@ struct Geometry {
   uint32_t slot_size = 0;    // power of two; 0: no shared ring
   uint32_t slot_count = 0;   // power of two
   uint32_t schema_size = 0;  // bytes
+  bool latencies = false;    // each class has histograms
 
   static constexpr uint64_t align_up(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
 
@@ -277,7 +289,24 @@ struct Geometry {
   constexpr uint64_t schema_offset() const {
     return align_up(ring_data_offset() + ring_size() * ring_count, kPageSize);
   }
-  constexpr uint64_t region_size() const { return align_up(schema_offset() + schema_size, kPageSize); }
+  constexpr uint64_t latencies_offset() const { return align_up(schema_offset() + schema_size, kPageSize); }
+  constexpr uint64_t latency_totals_size() const {
+    return align_up(uint64_t{class_count} * sizeof(LatencyTotals), kCacheLine);
+  }
+  constexpr uint64_t latency_row_size() const {
+    if (!latencies) return 0;
+    return align_up(latency_totals_size() + uint64_t{class_count} * kLatencyBuckets * 8, kPageSize);
+  }
+  constexpr uint64_t latency_totals_offset(uint32_t row, uint32_t class_id) const {
+    return latencies_offset() + row * latency_row_size() + class_id * sizeof(LatencyTotals);
+  }
+  constexpr uint64_t latency_buckets_offset(uint32_t row, uint32_t class_id) const {
+    return latencies_offset() + row * latency_row_size() + latency_totals_size() +
+           uint64_t{class_id} * kLatencyBuckets * 8;
+  }
+  constexpr uint64_t region_size() const {
+    return latencies_offset() + (uint64_t{ring_count} + 1) * latency_row_size();
+  }
 };
 
 }  // namespace blip::abi

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "cli/call_table.h"
 #include "cli/color.h"
 #include "cli/commands.h"
 #include "cli/count_table.h"
@@ -13,12 +14,22 @@
 
 namespace blip::cli {
 
+namespace {
+
+std::string table_of(const Command& command, const session::Summary& summary) {
+  const bool latencies = command.session.latencies;
+  if (command.json) return latencies ? call_json(summary.calls) : count_json(summary.counts);
+  const bool color = use_color(command.color, STDOUT_FILENO);
+  return latencies ? call_table(summary.calls, color) : count_table(summary.counts, color);
+}
+
+}  // namespace
+
 int cmd_count(const Command& command) {
   TracingHooks hooks;
   hooks.at_end = [&](const session::Summary& summary) {
     Output output(STDOUT_FILENO, &StopSignals::requested);
-    output.write(command.json ? count_json(summary.counts)
-                              : count_table(summary.counts, use_color(command.color, STDOUT_FILENO)));
+    output.write(table_of(command, summary));
     if (output.error() == 0) return true;
     say_error(std::string("stdout: ") + std::strerror(output.error()));
     return false;

@@ -89,6 +89,9 @@ Status CommandBuilder::apply(const OptionFact& fact, const std::string& value) {
       return apply_context(value);
     case OptionId::kFilter:
       return apply_filter(value);
+    case OptionId::kLatency:
+      options.latencies = true;
+      return {};
     case OptionId::kPid:
       return apply_pid(value);
     case OptionId::kName:
@@ -193,6 +196,22 @@ Status CommandBuilder::apply_filter(const std::string& text) {
   session::Filter& where = probes.empty() ? filter_for_all_ : probes.back().filter;
   if (!where.empty()) return usage("--filter: a probe has one filter; && puts two together");
   where = *std::move(filter);
+  return {};
+}
+
+// With --latency the entry of a function stands for its calls.
+Status CommandBuilder::measure_calls() {
+  session::Options& options = command_.session;
+  if (!options.latencies) {
+    if (verb_.verb == Verb::kCount && options.clock != session::ClockChoice::kAuto)
+      return usage("--clock: hits have no times; count takes it with --latency only");
+    return {};
+  }
+  for (session::ProbeRequest& probe : options.probes) {
+    if (probe.kind == session::ProbeKind::kFunction) probe.kind = session::ProbeKind::kReturn;
+    if (probe.kind != session::ProbeKind::kReturn)
+      return usage("--latency measures calls: name functions with --function or --return");
+  }
   return {};
 }
 
@@ -333,6 +352,7 @@ Status CommandBuilder::finish_tracing(const std::vector<std::string>& args) {
   TRY_OK(check_target());
   for (session::ProbeRequest& probe : options.probes)
     probe.contexts = merge_contexts(for_all_, probe.contexts);
+  TRY_OK(measure_calls());
   TRY_OK(spread_filter());
   options.mode = verb_.verb == Verb::kTrace    ? session::Mode::kTrace
                  : verb_.verb == Verb::kRecord ? session::Mode::kRecord

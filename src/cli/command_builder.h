@@ -30,6 +30,7 @@ class CommandBuilder {
   Status apply_probe(OptionId option, const std::string& text);
   Status apply_filter(const std::string& text);
   Status spread_filter();
+  Status measure_calls();
   Status apply_context(const std::string& text);
   Status apply_pid(const std::string& text);
   Status apply_name(const std::string& text);

@@ -67,7 +67,9 @@ constexpr VerbFact kVerbs[] = {
      "for another program to read\n"
      "blip count -p 4711 --function 'parse_*' --duration 10s --json\n"
      "how often each instruction of a function runs\n"
-     "blip count -p 4711 --every-instruction parse_request\n"},
+     "blip count -p 4711 --every-instruction parse_request\n"
+     "how long calls take: mean, percentiles, the longest\n"
+     "blip count -p 4711 --latency --function 'handle_*' --duration 10s\n"},
     {Verb::kList, "list", "blip list [OPTIONS] (-p PID | FILE) [GLOB]", "show what can be probed",
      "Prints one line per function of a process or of a file: address (of a file: its own), size in bytes, "
      "how its\n"
@@ -153,6 +155,16 @@ constexpr OptionFact kOptions[] = {
      "unsigned, (int)ret and (long)ret are not. Belongs to the --return before it; before the first probe, "
      "to all. A function that several mean is probed once, with the filter of the first",
      kTracing},
+    {OptionId::kLatency, OptionGroup::kProbes, "", "latency", "",
+     "measure calls instead of counting hits: --function and --return then mean the same, every call of the "
+     "functions "
+     "matching, as for --return. The table has the number of calls, the sum, the mean, the 50th and 99th "
+     "percentile (at most an "
+     "eighth too high), the longest, the calls that were left by longjmp or an exception (abandoned) and "
+     "those "
+     "that were open at "
+     "the end. With --filter only calls that pass count",
+     kCount},
     {OptionId::kContext, OptionGroup::kProbes, "", "context", "TYPE[,TYPE]",
      "what to store with each event: reg:NAME (reg:rdi), regs, ip, pid, tid, comm, cpu. Belongs to the probe "
      "before it; "
@@ -167,8 +179,8 @@ constexpr OptionFact kOptions[] = {
     {OptionId::kClock, OptionGroup::kProbes, "", "clock", "CLOCK",
      "where times come from: tsc (the CPU's cycle counter), monotonic (the kernel's clock, slower), auto "
      "(the "
-     "default: tsc where it is constant)",
-     kEvents},
+     "default: tsc where it is constant). Of count only with --latency",
+     kTracing},
     {OptionId::kBackend, OptionGroup::kProbes, "", "backend", "BACKEND",
      "how a probe gets control: jump (into code that blip puts into the process), trap (see --allow-trap, "
      "for "

@@ -25,6 +25,7 @@ enum class OptionId {
   kLine,
   kEveryInstruction,
   kFilter,
+  kLatency,
   kContext,
   kPid,
   kName,

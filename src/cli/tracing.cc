@@ -89,6 +89,7 @@ Outcome trace(const Command& command, const TracingHooks& hooks) {
        }});
   const bool printed = !hooks.at_end || hooks.at_end(summary);
   tell_end(command, summary);
+  if (hooks.behind && !command.quiet) hooks.behind(summary);
   return {printed && !summary.failed ? kExitFine : kExitFailed, session.wait_for_command()};
 }
 

@@ -14,6 +14,7 @@ struct TracingHooks {
   session::EventSink sink;                              // may be empty
   std::function<void()> end_of_round;                   // after each drain; may be empty
   std::function<bool(const session::Summary&)> at_end;  // before the closing line; false: output failed
+  std::function<void(const session::Summary&)> behind;  // behind it, unless quiet; may be empty
 };
 
 // Returns the exit code. Signals and a closed stdout lead to a normal end.

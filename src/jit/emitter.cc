@@ -3,6 +3,7 @@
 
 #include "jit/count.h"
 #include "jit/enter.h"
+#include "jit/latency.h"
 #include "jit/record.h"
 #include "jit/return.h"
 
@@ -16,6 +17,8 @@ std::unique_ptr<ProgramEmitter> make_body(const Emission& emission) {
       return std::make_unique<EnterEmitter>(emission);
     case Program::Kind::kCount:
       return std::make_unique<CountEmitter>(emission);
+    case Program::Kind::kLatency:
+      return std::make_unique<LatencyEmitter>(emission);
     case Program::Kind::kRecord:
       break;
   }

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "jit/filter_code.h"
 
-#include "abi/layout.h"
-#include "abi/shadow.h"
+#include "jit/shadow_code.h"
 
 namespace blip::jit {
 
 using namespace asmjit::x86;  // NOLINT: register names
+using namespace shadow;       // NOLINT: offsets
 
 namespace {
-
-constexpr int32_t kTime = offsetof(abi::ShadowFrame, time);
-constexpr int32_t kOuter = offsetof(abi::ShadowFrame, outer);
 
 asmjit::InstId jump_if(FilterOp op, bool is_signed) {
   switch (op) {
@@ -51,16 +48,6 @@ class FilterCode {
  public:
   FilterCode(Assembler& a, const Filter& filter, const FilterPlaces& places)
       : a_(a), filter_(filter), places_(places) {}
-
-  void emit_latency() {
-    a_.rdtsc();
-    a_.shl(rdx, 32 + abi::kClassBits);
-    a_.shl(rax, abi::kClassBits);
-    a_.or_(rax, rdx);
-    a_.sub(rax, qword_ptr(rsi, kTime));
-    a_.shr(rax, abi::kClassBits);
-    a_.mov(qword_ptr(rsi, kTime), rax);
-  }
 
   // One of the labels is bound right behind it: if passes_next, `pass`.
   void emit(uint32_t at, asmjit::Label pass, asmjit::Label fail, bool passes_next) {
@@ -116,7 +103,7 @@ class FilterCode {
 void emit_filter(Assembler& a, const Filter& filter, const FilterPlaces& places, asmjit::Label fails) {
   if (filter.empty()) return;
   FilterCode code(a, filter, places);
-  if (mentions(filter, FilterField::kLatency)) code.emit_latency();
+  if (mentions(filter, FilterField::kLatency)) emit_latency(a);
   asmjit::Label passes = a.newLabel();
   code.emit(static_cast<uint32_t>(filter.size() - 1), passes, fails, true);
   a.bind(passes);

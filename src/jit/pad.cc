@@ -190,12 +190,14 @@ uint64_t max_program_size(const Program& program) {
   constexpr uint64_t kCount = 288;    // frame, section, cold part, descriptor and its alignment
   constexpr uint64_t kRecord = 384;   // the same
   constexpr uint64_t kPerField = 48;  // both paths
+  constexpr uint64_t kLatency = 320;  // the same
   constexpr uint64_t kEnter = 256;
   constexpr uint64_t kReturn = 256;  // on top of what happens there
   if (program.kind == Program::Kind::kEnter) return kEnter;
   uint64_t around = program.is_return ? kReturn : 0;
   if (!program.filter.empty()) around += kMaxFilterClock + kMaxFilterNode * program.filter.size();
   if (program.kind == Program::Kind::kCount) return around + kCount;
+  if (program.kind == Program::Kind::kLatency) return around + kLatency;
   return around + kRecord + kPerField * program.fields.size();
 }
 

@@ -44,7 +44,8 @@ const AreaStubs kStubs{.reserve = TargetAddr(0x5f0000),
                        .name_process = TargetAddr(0x5f0800),
                        .enter = TargetAddr(0x5f0140),
                        .find = TargetAddr(0x5f0180),
-                       .leave = TargetAddr(0x5f01c0)};
+                       .leave = TargetAddr(0x5f01c0),
+                       .measure = TargetAddr(0x5f0240)};
 
 Result<Pad> build_site(const PadSite& site, const Environment& env) {
   auto pad = build_pad(kPadAddr, site, env, kStubs);
@@ -148,6 +149,19 @@ Program return_record() {
 TEST(Pad, enter) { expect_golden("pad_enter.txt", build(kEnter, true, entry())); }
 
 TEST(Pad, enter_without_rseq) { expect_golden("pad_enter_shared.txt", build(kEnter, false, entry())); }
+
+TEST(Pad, latency) {
+  Environment env = environment(true);
+  env.geometry.subbuf_size = env.geometry.subbuf_count = env.geometry.slot_size = env.geometry.slot_count = 0;
+  env.geometry.latencies = true;
+  constexpr std::array<uint8_t, 6> kExit = {0x48, 0x83, 0xc4, 0x08, 0x90, 0xc3};  // add rsp, 8; nop; ret
+  const Program measured{
+      .kind = Program::Kind::kLatency, .class_id = 7, .switch_index = 1, .is_return = true, .frame_id = 7};
+  const PadProbe probe{.offset = 5, .program = &measured, .flags_live = false, .skip_red_zone = false};
+  auto pad = build_site({.addr = kSite, .window = kExit, .probes = {&probe, 1}}, env);
+  ASSERT_TRUE(pad) << pad.error().message();
+  expect_golden("pad_latency.txt", listing(pad->code, kPadAddr));
+}
 
 // A whole function: lea eax, [rdi+1]; ret.
 TEST(Pad, entry_and_exit_in_one_window) {

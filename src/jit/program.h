@@ -34,7 +34,8 @@ struct Program {
   enum class Kind {
     kRecord,
     kCount,
-    kEnter,  // remembers the call, for the programs at its function's exits
+    kLatency,  // of a return: adds how long the call took to the function's histogram
+    kEnter,    // remembers the call, for the programs at its function's exits
   } kind = Kind::kRecord;
   uint32_t class_id = 0;               // of a record 16 bits
   uint32_t switch_index = UINT32_MAX;  // of the byte in the data region that turns it off; UINT32_MAX: none

@@ -10,12 +10,14 @@
 #include <thread>
 
 #include "jit/test_calls.h"
+#include "jit/test_stepper.h"
 
 namespace blip::jit {
 namespace {
 
 using test::Call;
 using test::ProbedFunction;
+using test::Stepper;
 using test::Way;
 
 ProbedFunction* function = nullptr;
@@ -142,43 +144,10 @@ TEST_P(Returns, threads_that_fight_for_one_place_lose_nothing_uncounted) {
   EXPECT_EQ(f_.totals().abandoned + open_calls(), 0u);
 }
 
-// Single-steps through a call and does something where an instruction of the pads comes for the first time.
-struct Stepper {
-  static inline void (*at_each)(uint64_t pc) = nullptr;
-  static inline std::set<uint64_t> seen;
-
-  explicit Stepper(void (*what)(uint64_t)) {
-    at_each = what;
-    seen.clear();
-    struct sigaction action {};
-    action.sa_sigaction = on_step;
-    action.sa_flags = SA_SIGINFO | SA_NODEFER;
-    ::sigaction(SIGTRAP, &action, &before_);
-  }
-  ~Stepper() { ::sigaction(SIGTRAP, &before_, nullptr); }
-
-  static void on_step(int, siginfo_t*, void* context) {
-    const auto pc = static_cast<uint64_t>(static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP]);
-    if (function->in_pads(pc) && seen.insert(pc).second) at_each(pc);
-  }
-  static void set_trap_flag(bool on) {
-    if (on) {
-      asm volatile("lea -128(%%rsp), %%rsp; pushfq; orq $0x100, (%%rsp); popfq; lea 128(%%rsp), %%rsp" ::
-                       : "cc", "memory");
-    } else {
-      asm volatile("lea -128(%%rsp), %%rsp; pushfq; andq $~0x100, (%%rsp); popfq; lea 128(%%rsp), %%rsp" ::
-                       : "cc", "memory");
-    }
-  }
-
- private:
-  struct sigaction before_ {};
-};
-
 constexpr size_t kFewestInstructions = 60;
 
 TEST_P(Returns, a_signal_handler_may_call_the_function_between_any_two_instructions) {
-  Stepper stepper([](uint64_t) { EXPECT_EQ((*function)(nothing, 5), 105u); });
+  Stepper stepper(f_, [](uint64_t) { EXPECT_EQ((*function)(nothing, 5), 105u); });
   Stepper::set_trap_flag(true);
   const uint64_t result = f_(nothing, 1);
   Stepper::set_trap_flag(false);
@@ -198,7 +167,7 @@ TEST_P(Returns, a_signal_handler_may_leave_by_longjmp_between_any_two_instructio
   static uint64_t leave_at;
   std::set<uint64_t> places;
   {
-    Stepper stepper([](uint64_t) {});
+    Stepper stepper(f_, [](uint64_t) {});
     Stepper::set_trap_flag(true);
     f_(nothing, 1);
     Stepper::set_trap_flag(false);
@@ -207,7 +176,7 @@ TEST_P(Returns, a_signal_handler_may_leave_by_longjmp_between_any_two_instructio
   EXPECT_GT(places.size(), kFewestInstructions);
   for (const uint64_t place : places) {
     leave_at = place;
-    Stepper stepper([](uint64_t pc) {
+    Stepper stepper(f_, [](uint64_t pc) {
       if (pc == leave_at) siglongjmp(out, 1);
     });
     if (sigsetjmp(out, 1) == 0) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "jit/shadow_code.h"
 
+#include "abi/layout.h"
 #include "abi/shadow.h"
 #include "jit/gate.h"
 
@@ -29,6 +30,16 @@ void emit_find_thread(Assembler& a, const Environment& env, Gp thread, asmjit::L
   a.cmp(qword_ptr(rcx, rax, 0, threads), thread);
   a.jne(elsewhere);
   a.lea(thread, ptr(rcx, rax, 0, threads));
+}
+
+void emit_latency(Assembler& a) {
+  a.rdtsc();
+  a.shl(rdx, 32 + abi::kClassBits);
+  a.shl(rax, abi::kClassBits);
+  a.or_(rax, rdx);
+  a.sub(rax, qword_ptr(rsi, shadow::kTime));
+  a.shr(rax, abi::kClassBits);
+  a.mov(qword_ptr(rsi, shadow::kTime), rax);
 }
 
 }  // namespace blip::jit

@@ -31,4 +31,8 @@ void emit_find_frame(asmjit::x86::Assembler& a, const Environment& env, int32_t 
 void emit_find_thread(asmjit::x86::Assembler& a, const Environment& env, asmjit::x86::Gp thread,
                       asmjit::Label elsewhere);
 
+// The cycles since the entry of the call whose frame is in rsi: left in rax, and in the frame instead of the
+// time of the entry. Clobbers rdx.
+void emit_latency(asmjit::x86::Assembler& a);
+
 }  // namespace blip::jit

@@ -136,6 +136,19 @@ void emit_name_process(CodeBuffer& code, const Environment& env, TargetAddr next
   section.emit_descriptor();
 }
 
+// Calls an entry of the blob that reads CLOCK_MONOTONIC.
+TargetAddr emit_with_clock(CodeBuffer& code, const MonotonicClock& clock, TargetAddr entry) {
+  auto& a = code.assembler();
+  a.align(asmjit::AlignMode::kCode, 32);
+  const TargetAddr stub = code.here();
+  a.push(r8);
+  a.mov(r8, clock.clock_gettime.value);
+  a.call(entry.value);
+  a.pop(r8);
+  a.ret();
+  return stub;
+}
+
 }  // namespace
 
 Result<AreaPrologue> build_area_prologue(TargetAddr at, const Environment& env) {
@@ -148,18 +161,14 @@ Result<AreaPrologue> build_area_prologue(TargetAddr at, const Environment& env) 
   prologue.stubs.enter = at + runtime::kEnterOffset;
   prologue.stubs.find = at + runtime::kFindOffset;
   prologue.stubs.leave = at + runtime::kLeaveOffset;
+  prologue.stubs.measure = at + runtime::kMeasureOffset;
   if (env.monotonic) {
     a.align(asmjit::AlignMode::kCode, 32);
     prologue.stubs.reserve = code.here();
     a.mov(rdx, env.monotonic->clock_gettime.value);
     a.jmp((at + runtime::kReserveMonotonicOffset).value);
-    a.align(asmjit::AlignMode::kCode, 32);
-    prologue.stubs.enter = code.here();
-    a.push(r8);
-    a.mov(r8, env.monotonic->clock_gettime.value);
-    a.call((at + runtime::kEnterMonotonicOffset).value);
-    a.pop(r8);
-    a.ret();
+    prologue.stubs.enter = emit_with_clock(code, *env.monotonic, at + runtime::kEnterMonotonicOffset);
+    prologue.stubs.measure = emit_with_clock(code, *env.monotonic, at + runtime::kMeasureMonotonicOffset);
   }
   if (env.rseq && env.geometry.ring_size() != 0) {
     a.align(asmjit::AlignMode::kCode, 32);

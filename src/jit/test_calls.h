@@ -9,12 +9,14 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <span>
 #include <vector>
 
 #include "base/check.h"
 #include "jit/pad.h"
 #include "jit/stubs.h"
 #include "ring/counters.h"
+#include "ring/latency_reader.h"
 #include "ring/reader.h"
 #include "ring/shared_reader.h"
 #include "ring/test_region.h"
@@ -37,12 +39,15 @@ class ProbedFunction {
  public:
   using Inner = void (*)(uint64_t);
 
-  explicit ProbedFunction(Way way) : region_(geometry()) {
+  // Records each return, or measures the calls.
+  explicit ProbedFunction(Way way, Program::Kind kind = Program::Kind::kRecord)
+      : region_(geometry(kind == Program::Kind::kLatency)) {
     auto arena =
         Mapping::create(kArenaSize, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     CHECK(arena.has_value());
     arena_ = *std::move(arena);
     describe(way);
+    return_.kind = kind;
     auto prologue = build_area_prologue(at(kPads), env_);
     CHECK(prologue.has_value());
     stubs_ = prologue->stubs;
@@ -75,6 +80,10 @@ class ProbedFunction {
   ring::CounterTotals totals() const {
     return ring::CounterReader(region_.geometry(), region_.region()).class_totals(kClass);
   }
+  ring::Histogram latencies() const {
+    return ring::LatencyReader(region_.geometry(), region_.region()).class_latencies(kClass);
+  }
+  std::span<uint8_t> pads() { return {arena_.data() + kPads, kArenaSize - kPads}; }
   // All returns so far, sorted by time.
   std::vector<Call> calls();
 
@@ -90,14 +99,15 @@ class ProbedFunction {
                                       0xc3};                   // ret
   static constexpr size_t kEntry = 0, kEntrySize = 7, kExit = 12, kExitSize = 6, kRetOffset = 5;
 
-  static abi::Geometry geometry() {
+  static abi::Geometry geometry(bool latencies) {
     return {.ring_count = static_cast<uint32_t>(::sysconf(_SC_NPROCESSORS_CONF)),
             .class_count = kClass + 1,
             .subbuf_count = 2,
             .subbuf_size = 1 << 20,
             .probe_count = 1,
             .slot_size = 64,
-            .slot_count = 1 << 14};
+            .slot_count = 1 << 14,
+            .latencies = latencies};
   }
   TargetAddr at(size_t offset) const {
     return TargetAddr(reinterpret_cast<uint64_t>(arena_.data() + offset));

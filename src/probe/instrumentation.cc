@@ -139,11 +139,24 @@ void Instrumentation::switch_probe(size_t index, bool on) {
 
 Result<RemovalReport> Instrumentation::disarm() {
   armed_ = false;
-  return remove_instrumentation(process_, memory_, footprint(), table_, retired_);
+  return remove_from(process_, memory_);
 }
 
-Result<RemovalReport> Instrumentation::disarm_child(const proc::Process& child, proc::Memory& memory) const {
-  return remove_instrumentation(child, memory, footprint(), table_, retired_);
+Result<RemovalReport> Instrumentation::disarm_child(const proc::Process& child, proc::Memory& memory) {
+  return remove_from(child, memory);
+}
+
+Result<RemovalReport> Instrumentation::remove_from(const proc::Process& process, proc::Memory& memory) {
+  std::optional<OpenCalls> open;
+  const auto look = [&]() -> Status {
+    if (returns_) open = OpenCalls::read(memory, environment().shadow(), geometry_.class_count);
+    return {};
+  };
+  auto report = remove_instrumentation(process, memory, footprint(), table_, retired_, look);
+  if (report && report->kept) (void)look();
+  if (open) open_calls_ += *open;
+  if (returns_ && !open) open_calls_.know_nothing();
+  return report;
 }
 
 void Instrumentation::note_pause(std::chrono::nanoseconds paused) {

@@ -17,6 +17,7 @@
 #include "probe/batch.h"
 #include "probe/leftovers.h"
 #include "probe/module.h"
+#include "probe/open_calls.h"
 #include "probe/pads.h"
 #include "probe/region.h"
 #include "probe/removal.h"
@@ -80,8 +81,13 @@ class Instrumentation {
   // Restores the target. After it, or once the target is gone, the destructor does nothing.
   Result<RemovalReport> disarm();
   // The same for a child that a fork gave a copy of everything.
-  Result<RemovalReport> disarm_child(const proc::Process& child, proc::Memory& memory) const;
-  void target_is_gone() { armed_ = false; }
+  Result<RemovalReport> disarm_child(const proc::Process& child, proc::Memory& memory);
+  void target_is_gone() {
+    armed_ = false;
+    if (returns_) open_calls_.know_nothing();
+  }
+  // After all have been restored: the calls that were entered, but not left.
+  const OpenCalls& open_calls() const { return open_calls_; }
   // Who has the trace's memory: the target, and its children after forks.
   const MemorySharers& sharers() const { return sharers_; }
 
@@ -133,6 +139,7 @@ class Instrumentation {
   void note_pause(std::chrono::nanoseconds paused);
   void switch_off_broken_groups();
   Footprint footprint() const;
+  Result<RemovalReport> remove_from(const proc::Process& process, proc::Memory& memory);
   Status in_one_thread(const std::function<Status(proc::Attachment&, proc::RemoteCaller&)>& work);
   Status unmap_untouched();
 
@@ -165,7 +172,8 @@ class Instrumentation {
   bool returns_;
   Parking parking_;
   std::string schema_;
-  KeptMemory kept_;                      // of earlier blips
+  KeptMemory kept_;  // of earlier blips
+  OpenCalls open_calls_;
   std::set<size_t> removed_;             // probes
   std::vector<x86::Rewrite> once_here_;  // of sites that were taken out: threads may still be in their pads
 };

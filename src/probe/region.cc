@@ -283,16 +283,19 @@ Result<std::vector<RegionPart>> live_parts(const abi::Geometry& geometry) {
   const uint64_t switches = geometry.switches_offset() / abi::kPageSize * abi::kPageSize;
   std::vector<RegionPart> parts{{0, geometry.sites_offset()},
                                 {switches, geometry.ring_data_offset() - switches}};
-  if (geometry.ring_size() == 0) return parts;
-  TRY(const std::vector<unsigned> online, proc::online_cpus());
-  for (unsigned cpu : online) {
-    const uint64_t offset = geometry.ring_data_offset() + cpu * geometry.ring_size();
+  const auto add = [&](uint64_t offset, uint64_t size) {
+    if (size == 0) return;
     if (parts.back().offset + parts.back().size == offset) {
-      parts.back().size += geometry.ring_size();
+      parts.back().size += size;
     } else {
-      parts.push_back({offset, geometry.ring_size()});
+      parts.push_back({offset, size});
     }
-  }
+  };
+  TRY(const std::vector<unsigned> online, proc::online_cpus());
+  for (unsigned cpu : online)
+    add(geometry.ring_data_offset() + cpu * geometry.ring_size(), geometry.ring_size());
+  for (unsigned cpu : online) add(geometry.latency_totals_offset(cpu, 0), geometry.latency_row_size());
+  add(geometry.latency_totals_offset(geometry.ring_count, 0), geometry.latency_row_size());
   return parts;
 }
 

@@ -30,6 +30,13 @@ void format_shared_ring(const abi::Geometry& geometry, uint8_t* region) {
   }
 }
 
+void format_latencies(const abi::Geometry& geometry, uint8_t* region) {
+  for (uint32_t row = 0; row <= geometry.ring_count; ++row) {
+    auto* totals = reinterpret_cast<abi::LatencyTotals*>(region + geometry.latency_totals_offset(row, 0));
+    for (uint32_t id = 0; id < geometry.class_count; ++id) totals[id] = {.sum = abi::kLatencyBias, .max = 0};
+  }
+}
+
 }  // namespace
 
 bool is_valid(const abi::Geometry& geometry) {
@@ -42,7 +49,10 @@ bool is_valid(const abi::Geometry& geometry) {
                      (std::has_single_bit(geometry.slot_size) && std::has_single_bit(geometry.slot_count) &&
                       geometry.slot_size >= kMinSlotSize && geometry.slot_count >= 2);
   const bool counts_only = geometry.subbuf_size == 0 && geometry.slot_size == 0;
-  return rings && slots && geometry.class_count >= abi::kFirstClass &&
+  const bool latencies =
+      !geometry.latencies || (geometry.region_size() <= INT32_MAX &&
+                              geometry.region_size() - geometry.latencies_offset() <= abi::kMaxLatencyBytes);
+  return rings && slots && latencies && geometry.class_count >= abi::kFirstClass &&
          geometry.class_count <= (counts_only ? abi::kMaxCounted : abi::kMaxClasses) &&
          geometry.sites_offset() - geometry.counters_offset() <= abi::kMaxCounterBytes;
 }
@@ -70,6 +80,10 @@ void format_region(const abi::Geometry& geometry, uint8_t* region, uint64_t cont
   std::memset(region + geometry.switches_offset(), abi::kSwitchOn, geometry.probe_count);
   format_rings(geometry, region, control_addr);
   format_shared_ring(geometry, region);
+  if (geometry.latencies) {
+    header->latencies_offset = geometry.latencies_offset();
+    format_latencies(geometry, region);
+  }
   __atomic_store_n(&header->magic, abi::kMagic, __ATOMIC_RELEASE);
 }
 

@@ -46,6 +46,8 @@ class TestRegion {
   // As it was at first, but for the gate.
   void format() const {
     std::memset(region(), 0, geometry_.ring_data_offset());
+    std::memset(region() + geometry_.latencies_offset(), 0,
+                geometry_.region_size() - geometry_.latencies_offset());
     std::memset(mapping_.data(), 0, abi::kShadowSize);
     format_region(geometry_, region(), reinterpret_cast<uint64_t>(region()));
     header()->shadow_size = kShadow;

@@ -25,12 +25,15 @@ inline constexpr uint32_t kTrapOffset = 128;
 inline constexpr uint32_t kRestoreOffset = 192;
 inline constexpr uint32_t kSetActionOffset = 256;
 // The slow ways of return probes: eax = id of the function, rcx = control address, rdx = where the return
-// address is (of kLeaveOffset: the frame). Change rax, rcx, rdx and flags only. kFindOffset returns the frame
-// in rdx, or 0. The monotonic one has clock_gettime in r8.
+// address is (of kLeaveOffset and kMeasureOffset: the frame). Change rax, rcx, rdx and flags only.
+// kFindOffset returns the frame in rdx, or 0. kMeasureOffset finds the latency in the frame, the monotonic
+// one takes it there. The monotonic ones have clock_gettime in r8.
 inline constexpr uint32_t kEnterOffset = 320;
 inline constexpr uint32_t kFindOffset = 384;
 inline constexpr uint32_t kLeaveOffset = 448;
 inline constexpr uint32_t kEnterMonotonicOffset = 512;
+inline constexpr uint32_t kMeasureOffset = 576;
+inline constexpr uint32_t kMeasureMonotonicOffset = 640;
 inline constexpr uint32_t kStackUse = 256;
 
 }  // namespace blip::runtime

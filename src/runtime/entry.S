@@ -94,7 +94,7 @@ blip_set_action:
     .size blip_set_action, . - blip_set_action
 
     // Offset 320 on: what pads of return probes leave to C++, with eax = id, rcx = control, rdx = slot or frame; the result
-    // is in rdx. The last takes the address of clock_gettime in r8.
+    // is in rdx. The monotonic ones take the address of clock_gettime in r8.
     .balign 64
     ENTRY blip_enter, blip_enter_call
     .balign 64
@@ -103,5 +103,9 @@ blip_set_action:
     ENTRY blip_leave, blip_leave_call
     .balign 64
     ENTRY blip_enter_monotonic, blip_enter_call_monotonic
+    .balign 64
+    ENTRY blip_measure, blip_measure_call
+    .balign 64
+    ENTRY blip_measure_monotonic, blip_measure_call_monotonic
 
     .section .note.GNU-stack, "", @progbits

@@ -186,7 +186,8 @@ std::vector<jit::Program> ClassTable::add(std::span<const ProbedPlace> places) {
     const size_t index = class_of(place, shared[place.request]);
     const auto id = static_cast<uint32_t>(abi::kFirstClass + index);
     programs.push_back(make_program(id, classes_[index], fields[place.request], place.ip));
-    if (options_.mode == Mode::kCount) programs.back().kind = jit::Program::Kind::kCount;
+    if (options_.mode == Mode::kCount)
+      programs.back().kind = options_.latencies ? jit::Program::Kind::kLatency : jit::Program::Kind::kCount;
   }
   return programs;
 }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "session/consumer.h"
 
+#include <cstring>
+
 namespace blip::session {
 
 Consumer::Consumer(const ConsumerInput& input) : clock_(input.clock), vpid_(input.vpid), limit_(input.limit) {
   layouts_.resize(input.classes.size() + abi::kFirstClass);
+  latencies_.resize(layouts_.size());
   for (const ctf::EventClass& c : input.classes) {
     const uint32_t pid_size = c.leads_with_pid ? ctf::kPidSize : 0;
     Layout& layout = layouts_[c.id];
@@ -39,6 +42,12 @@ void Consumer::show(uint64_t time_ns, uint16_t class_id, int32_t pid, const uint
   whole.insert(whole.begin() + abi::kHeaderSize, bytes, bytes + sizeof pid);
   whole.resize((whole.size() + 7) / 8 * 8);
   live_->add(time_ns, class_id, whole.data(), static_cast<uint32_t>(whole.size()));
+}
+
+void Consumer::add_latency(uint16_t class_id, const uint8_t* ns) {
+  uint64_t latency;
+  std::memcpy(&latency, ns, sizeof latency);
+  latencies_[class_id].add(latency);
 }
 
 void Consumer::flush(bool all) {

@@ -11,6 +11,7 @@
 #include "abi/layout.h"
 #include "base/result.h"
 #include "ctf/clock.h"
+#include "ring/histogram.h"
 #include "session/live_merge.h"
 #include "session/ring_output.h"
 #include "session/session.h"
@@ -67,6 +68,8 @@ class Consumer {
   const std::optional<Error>& output_error() const { return output_error_; }
   // Events that were shown live are not counted here.
   virtual ConsumerTotals totals() const = 0;
+  // Of the events of a class with a latency that were written, in ns.
+  const ring::Histogram& latencies(uint32_t class_id) const { return latencies_[class_id]; }
   // Pids of other processes than the traced one, in their own words, whose first event has come since the
   // last call.
   virtual std::vector<int32_t> take_heard_of() { return {}; }
@@ -106,6 +109,8 @@ class Consumer {
       }
       ++events_;
       ++limit_.taken;
+      if (layout.latency_offset >= 0) [[unlikely]]
+        add_latency(class_id, record + layout.latency_offset);
     }
     if (live_) show(time_ns, class_id, pid, record, size);
   }
@@ -121,10 +126,12 @@ class Consumer {
 
  private:
   void show(uint64_t time_ns, uint16_t class_id, int32_t pid, const uint8_t* record, uint32_t size);
+  void add_latency(uint16_t class_id, const uint8_t* ns);
 
   int32_t vpid_;
   std::unique_ptr<const TraceOutput> trace_;
   LiveMerge* live_ = nullptr;
+  std::vector<ring::Histogram> latencies_;  // by class id
   uint64_t events_ = 0;
   uint64_t unwritten_ = 0;  // there is no stream for them
   EventLimit& limit_;

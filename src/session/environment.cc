@@ -42,7 +42,8 @@ ctf::TraceInfo trace_info(const Options& options) {
 }
 
 bool records_monotonic_time(const Options& options) {
-  if (options.mode == Mode::kCount || options.clock == ClockChoice::kTsc) return false;
+  if ((options.mode == Mode::kCount && !options.latencies) || options.clock == ClockChoice::kTsc)
+    return false;
   return options.clock == ClockChoice::kMonotonic || !proc::tsc_usable();
 }
 

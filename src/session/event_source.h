@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "probe/instrumentation.h"
+#include "session/call_totals.h"
 #include "session/consumer.h"
 #include "session/region_schema.h"
 #include "session/session.h"
@@ -23,6 +24,8 @@ class EventSource {
   virtual Consumer& consumer() = 0;
   // Counting: how often the probes of a class were hit.
   virtual uint64_t class_hits(uint32_t class_id) const = 0;
+  // How the calls of a function whose returns are probed went; in units of the clock if counting, else in ns.
+  virtual CallTotals class_calls(uint32_t) const { return {}; }
 
   // For the blip that finds the process, should this one be killed.
   virtual void describe(const RegionSchema&) {}

@@ -38,7 +38,7 @@ struct ProbeRequest {
   Filter filter{};    // of kReturn
 };
 
-enum class Mode { kRecord, kTrace, kCount };
+enum class Mode { kRecord, kTrace, kCount };  // kCount: or measure, see Options::latencies
 
 // Where the times of events come from. kAuto: the TSC where it can be used, else CLOCK_MONOTONIC.
 enum class ClockChoice { kAuto, kTsc, kMonotonic };
@@ -58,6 +58,7 @@ struct Options {
   bool follow_exec = false;  // processes that call exec are traced on in their new program
   bool lifecycle = false;    // also tell of processes, threads and libraries that come and go
   std::vector<ProbeRequest> probes;
+  bool latencies = false;  // kCount: how long calls take, in histograms; all probes are kReturn
   std::string output_dir;  // empty: the default name
   std::optional<std::chrono::nanoseconds> duration;
   std::optional<uint64_t> max_events;

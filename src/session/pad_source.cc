@@ -9,6 +9,7 @@
 #include <set>
 
 #include "ring/counters.h"
+#include "ring/latency_reader.h"
 
 namespace blip::session {
 
@@ -33,6 +34,15 @@ Result<std::unique_ptr<PadSource>> PadSource::arm(Plan plan, const ConsumerInput
 uint64_t PadSource::class_hits(uint32_t class_id) const {
   const ring::CounterReader counters(instrumentation_->geometry(), instrumentation_->region());
   return counters.class_totals(class_id).hits;
+}
+
+CallTotals PadSource::class_calls(uint32_t class_id) const {
+  const abi::Geometry& geometry = instrumentation_->geometry();
+  const uint8_t* region = instrumentation_->region();
+  return {.latencies = geometry.latencies ? ring::LatencyReader(geometry, region).class_latencies(class_id)
+                                          : consumer_->latencies(class_id),
+          .abandoned = ring::CounterReader(geometry, region).class_totals(class_id).abandoned,
+          .open = instrumentation_->open_calls().of(class_id)};
 }
 
 bool PadSource::children_live() {
@@ -60,7 +70,7 @@ int PadSource::child_pidfd() const {
   return hidden_children_.empty() ? -1 : hidden_children_.front().pidfd.get();
 }
 
-Result<probe::RemovalReport> PadSource::disarm_child(pid_t pid) const {
+Result<probe::RemovalReport> PadSource::disarm_child(pid_t pid) {
   TRY(const proc::Process process, proc::Process::open(pid));
   TRY(proc::Memory memory, proc::Memory::open(pid));
   return instrumentation_->disarm_child(process, memory);

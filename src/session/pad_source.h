@@ -32,6 +32,7 @@ class PadSource final : public EventSource {
   Consumer& consumer() override { return *consumer_; }
   void describe(const RegionSchema& schema) override { instrumentation_->write_schema(to_text(schema)); }
   uint64_t class_hits(uint32_t class_id) const override;
+  CallTotals class_calls(uint32_t class_id) const override;
   Result<probe::RemovalReport> disarm() override { return instrumentation_->disarm(); }
   void target_is_gone() override { instrumentation_->target_is_gone(); }
   void disarm_children(Summary& summary) override;
@@ -55,7 +56,7 @@ class PadSource final : public EventSource {
   PadSource(const Plan& plan) : pid_(plan.process.pid()), follow_fork_(plan.options.follow_fork) {}
 
   void find_children();
-  Result<probe::RemovalReport> disarm_child(pid_t pid) const;
+  Result<probe::RemovalReport> disarm_child(pid_t pid);
   void tell_hidden_children(Summary& summary) const;
 
   pid_t pid_;

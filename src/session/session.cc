@@ -40,7 +40,8 @@ Summary Session::Impl::run(const Hooks& hooks) {
   if (totals.malformed != 0)
     summary.warnings.push_back(
         fmt::format("{} places in the buffers made no sense and were cut", totals.malformed));
-  if (options.mode == Mode::kCount) count(summary);
+  if (options.mode == Mode::kCount && !options.latencies) count(summary);
+  tell_calls(summary);
   if (dir) summary.output_dir = dir->path();
   summary.consumer_cpu_s = cpu_seconds();
   return summary;

@@ -20,7 +20,8 @@ void Session::Impl::add_totals(TracedProcess& process) {
   totals.skipped += more.skipped;
   totals.malformed += more.malformed;
   for (std::string& warning : process.consumer().warnings()) warnings.push_back(std::move(warning));
-  if (options.mode == Mode::kCount) process.add_hits(hits);
+  if (options.mode == Mode::kCount && !options.latencies) process.add_hits(hits);
+  if (options.mode == Mode::kRecord || options.latencies) process.add_calls(calls);
 }
 
 void Session::Impl::count(Summary& summary) const {
@@ -31,6 +32,29 @@ void Session::Impl::count(Summary& summary) const {
     summary.counts.push_back(
         {c.name, context.classes.module_of(i), *hits[i], kind == ProbeKind::kEveryInstruction});
     summary.events += *hits[i];
+  }
+}
+
+void Session::Impl::tell_calls(Summary& summary) const {
+  constexpr std::string_view kSuffix = ":return";
+  const ctf::ClockSegment clock{.rate = context.latency_rate};
+  const auto ns = [&](uint64_t latency) { return options.latencies ? clock.scaled(latency) : latency; };
+  for (size_t i = 0; i < calls.size(); ++i) {
+    if (!calls[i]) continue;
+    const ring::Histogram& all = calls[i]->latencies;
+    std::string name = context.classes.classes()[i].name;
+    if (name.ends_with(kSuffix)) name.resize(name.size() - kSuffix.size());
+    summary.calls.push_back({.name = std::move(name),
+                             .module = context.classes.module_of(i),
+                             .calls = all.count(),
+                             .total_ns = ns(all.sum()),
+                             .mean_ns = all.count() == 0 ? 0 : ns(all.sum()) / all.count(),
+                             .p50_ns = ns(all.percentile(50)),
+                             .p99_ns = ns(all.percentile(99)),
+                             .max_ns = ns(all.max()),
+                             .abandoned = calls[i]->abandoned,
+                             .open = calls[i]->open});
+    if (options.latencies) summary.events += all.count();
   }
 }
 

@@ -76,6 +76,7 @@ struct Session::Impl {
   void finish(Summary& summary);
   void add_totals(TracedProcess& process);
   void count(Summary& summary) const;
+  void tell_calls(Summary& summary) const;
   std::string place_of(uint64_t ip) const;
 
   // Members in the order they are acquired: undone in reverse.
@@ -100,7 +101,8 @@ struct Session::Impl {
   Armed armed;
   double registration_ms = 0;  // of armed.total_ms: metadata and stream files
   ConsumerTotals totals;
-  std::vector<std::optional<uint64_t>> hits;  // by class id - 1: summed over processes as they go
+  std::vector<std::optional<uint64_t>> hits;     // by class id - 1: summed over processes as they go
+  std::vector<std::optional<CallTotals>> calls;  // the same of functions whose returns are probed
   std::vector<std::string> warnings;
   std::optional<Error> output_error;
   Clock::time_point last_look{};

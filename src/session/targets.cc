@@ -44,10 +44,11 @@ class Finder {
     if (specs.empty()) return {};
     TRY(std::vector<probe::FunctionTarget> functions, probe::resolve_functions(specs, modules_, context_));
     for (probe::FunctionTarget& f : functions)
-      found_.targets.push_back({.module = f.module,
-                                .request = requests[f.request],
-                                .point = {.addr = f.function.addr, .is_entry = true, .function = f.function},
-                                .name = f.name + (kind == ProbeKind::kReturn ? ":return" : "")});
+      found_.targets.push_back(
+          {.module = f.module,
+           .request = requests[f.request],
+           .point = {.addr = f.function.addr, .is_entry = true, .function = f.function},
+           .name = f.name + (kind == ProbeKind::kReturn && !options_.latencies ? ":return" : "")});
     return {};
   }
 

@@ -186,6 +186,7 @@ size_t TracedProcess::most_classes() const {
 abi::Geometry TracedProcess::geometry(uint32_t largest_record) const {
   const Options& options = context_.options;
   abi::Geometry g{.class_count = static_cast<uint32_t>(context_.classes.classes().size()) + abi::kFirstClass};
+  g.latencies = options.latencies;
   if (options.mode == Mode::kCount) return g;
   g.subbuf_count = options.subbuf_count;
   g.subbuf_size = context_.subbuf_size;
@@ -210,6 +211,7 @@ Status TracedProcess::arm() {
   std::vector<jit::Program> programs = context_.classes.add(places);
   if (const size_t most = most_classes(); context_.classes.classes().size() > most)
     return Error(ErrorKind::kUsage, fmt::format("too many probes: at most {}", most));
+  TRY_OK(check_histograms());
   measure_clock();
   uint32_t largest = 0;
   for (size_t i = 0; i < probes_.size(); ++i) {
@@ -228,6 +230,20 @@ Status TracedProcess::arm() {
              .classes = context_.classes.classes()};
   TRY(source_, make_source(largest));
   return {};
+}
+
+Status TracedProcess::check_histograms() const {
+  if (!context_.options.latencies) return {};
+  TRY(const unsigned cpus, proc::possible_cpus());
+  abi::Geometry g = geometry(0);
+  g.ring_count = cpus;
+  const uint64_t bytes = g.latency_row_size() * (uint64_t{cpus} + 1);
+  if (bytes <= abi::kMaxLatencyBytes) return {};
+  return Error(
+      ErrorKind::kUsage,
+      fmt::format("--latency: the histograms of {} functions on {} CPUs would take {} MiB, and {} are "
+                  "allowed: name fewer functions",
+                  context_.classes.classes().size(), cpus, bytes >> 20, abi::kMaxLatencyBytes >> 20));
 }
 
 // One rate for all latencies of a trace, so that filters and events agree: the later, the better it is known.
@@ -368,17 +384,33 @@ bool TracedProcess::disarm(Summary& summary) {
   return !kept;
 }
 
-void TracedProcess::add_hits(std::vector<std::optional<uint64_t>>& hits) const {
+// Class ids.
+std::vector<uint32_t> TracedProcess::armed_classes() const {
   const std::vector<std::string> refusals = all_refusals();
   std::vector<uint32_t> armed;
   for (size_t i = 0; i < probes_.size(); ++i)
     if (refusals[points_[i].target].empty()) armed.push_back(probes_[i].program.class_id);
   std::sort(armed.begin(), armed.end());
   armed.erase(std::unique(armed.begin(), armed.end()), armed.end());
+  return armed;
+}
+
+void TracedProcess::add_hits(std::vector<std::optional<uint64_t>>& hits) const {
   hits.resize(context_.classes.classes().size());
-  for (uint32_t id : armed) {
+  for (uint32_t id : armed_classes()) {
     std::optional<uint64_t>& sum = hits[id - abi::kFirstClass];
     sum = sum.value_or(0) + source_->class_hits(id);
+  }
+}
+
+void TracedProcess::add_calls(std::vector<std::optional<CallTotals>>& calls) const {
+  if (!asks_for_returns()) return;
+  calls.resize(context_.classes.classes().size());
+  for (uint32_t id : armed_classes()) {
+    const size_t index = id - abi::kFirstClass;
+    if (context_.options.probes[context_.classes.request_of(index)].kind != ProbeKind::kReturn) continue;
+    if (!calls[index]) calls[index].emplace();
+    *calls[index] += source_->class_calls(id);
   }
 }
 

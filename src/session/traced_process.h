@@ -80,6 +80,8 @@ class TracedProcess {
   bool disarm(Summary& summary);
   // Counting: adds the hits of each armed function to its class's entry, [class id - 1].
   void add_hits(std::vector<std::optional<uint64_t>>& hits) const;
+  // The same for how the calls of functions went whose returns are probed.
+  void add_calls(std::vector<std::optional<CallTotals>>& calls) const;
 
  private:
   TracedProcess(proc::Process process, proc::Memory memory, TraceContext& context)
@@ -89,6 +91,7 @@ class TracedProcess {
   Status plan_pads(const std::vector<proc::Map>& maps);
   void plan_module(size_t module, const probe::PlanOptions& options, x86::TrampolineSpace& space);
   bool refuse_broken_groups();
+  Status check_histograms() const;
   void measure_clock();
   Status resolve(const PlanScope& scope, const probe::ResolveContext& where);
   bool needs_name(const Target& target) const;
@@ -96,6 +99,7 @@ class TracedProcess {
   Error all_refused() const;
   bool asks_for_returns() const;
   std::vector<std::string> all_refusals() const;
+  std::vector<uint32_t> armed_classes() const;
   size_t most_classes() const;
   abi::Geometry geometry(uint32_t largest_record) const;
   void plan_uprobes();

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// How long calls took: what `blip count --latency` prints at its end, and `blip record --return`.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "session/session.h"
+
+namespace blip::cli {
+
+// Three digits that matter and a unit: 7 ns, 12.3 us, 1.20 ms, 61.0 s.
+std::string duration_text(uint64_t ns);
+
+// The largest total first; equals keep the order asked for. MODULE is shown when a name occurs in two
+// modules. Times of functions without calls, and what is not known, are "-".
+// At most `most` functions, and then how many more there are.
+std::string call_table(std::vector<session::CallSummary> calls, bool color = false, size_t most = SIZE_MAX);
+
+// One object per line, in the order asked for, times in ns. What is not known is null.
+std::string call_json(const std::vector<session::CallSummary>& calls);
+
+}  // namespace blip::cli
