@@ -261,7 +261,7 @@ Status Instrumentation::map_memory() {
 // that has no contents yet, but not over the magic number: who finds it without one knows that nothing is
 // armed.
 Status Instrumentation::check_tsc(proc::RemoteCaller& caller) {
-  if (geometry_.slot_size == 0) return {};  // counting
+  if (geometry_.slot_size == 0 && !returns_) return {};  // counting hits
   constexpr size_t kAnswer = offsetof(abi::DataHeader, region_size);
   const auto asked = caller.call(SYS_prctl, PR_GET_TSC, (region_.control + kAnswer).value);
   int state = PR_TSC_ENABLE;
@@ -269,8 +269,8 @@ Status Instrumentation::check_tsc(proc::RemoteCaller& caller) {
   if (!asked || state != PR_TSC_SIGSEGV) return {};
   return Error(
       ErrorKind::kUnsupported,
-      fmt::format("process {} may not read the CPU's cycle counter (PR_SET_TSC): a recorded event would kill "
-                  "it. `blip count` works",
+      fmt::format("process {} may not read the CPU's cycle counter (PR_SET_TSC): an event or a measured call "
+                  "would kill it. `blip count --function` works",
                   process_.pid()));
 }
 

@@ -115,3 +115,12 @@ case: an instruction takes no time
 target: recursion 1
 run: blip count -p $PID --latency --probe fib+0
 usage: --latency measures calls
+
+case: a process that may not read the cycle counter is refused
+target: forbidden tsc
+run: blip count -p $PID --latency --function work
+error: $PID, PR_SET_TSC, blip count --function
+run: blip count -p $PID --return work
+error: $PID, PR_SET_TSC, blip count --function
+check: untouched(PID)
+go:
