@@ -4,11 +4,11 @@ BUILD ?= build
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 
-.PHONY: all build demo test cycles torture bench fuzz plots coverage install deb format lint clean deps-build deps-test deps-bench deps-deb
+.PHONY: all build demo test cycles torture soak bench fuzz plots coverage install deb format lint clean deps-build deps-test deps-bench deps-soak deps-deb
 
 all: build
 
-deps-build deps-test deps-bench deps-deb:
+deps-build deps-test deps-bench deps-soak deps-deb:
 	@scripts/install-deps.sh $(if $(filter deps-build,$@),build,build $(@:deps-%=%))
 
 build: deps-build
@@ -35,6 +35,13 @@ torture: deps-test
 	@cmake -S . -B $(BUILD) -G Ninja -DBLIP_TESTS=ON >/dev/null
 	@cmake --build $(BUILD) -j $(JOBS) --target blip cycler e2e_targets
 	@tests/torture.py --build $(BUILD) --seconds $(TORTURE_S) $(if $(SEED),--seed $(SEED))
+
+# Real servers under load while probes come and go, SOAK_S seconds; SEED=N repeats a run.
+SOAK_S ?= 300
+soak: deps-test deps-soak
+	@cmake -S . -B $(BUILD) -G Ninja >/dev/null
+	@cmake --build $(BUILD) -j $(JOBS) --target blip
+	@tests/soak.py --build $(BUILD) --seconds $(SOAK_S) $(if $(SEED),--seed $(SEED))
 
 # BENCH_QUICK=1 is the short cut; BENCH="--only TEXT..." selects (bench/run.py --list names what there is).
 bench: deps-bench

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Installs the Debian packages blip is built, tested and measured with. Does nothing when all are there.
-# usage: scripts/install-deps.sh [build|test|bench|deb]...   (default: build)
+# usage: scripts/install-deps.sh [build|test|bench|soak|deb]...   (default: build)
 set -eu
 
 build="g++ cmake ninja-build pkg-config libzydis-dev libzycore-dev libasmjit-dev libdw-dev libelf-dev libfmt-dev
@@ -11,6 +11,7 @@ test="libgtest-dev libgmock-dev python3 babeltrace2 babeltrace spin gdb strace s
       golang-go rustc busybox-static bubblewrap"
 bench="libbenchmark-dev lttng-tools liblttng-ust-dev bpftrace linux-perf uftrace gdb gdbserver postgresql-15 redis-tools
        mariadb-server-core sysbench nodejs"
+soak="postgresql-15 redis-tools nginx wrk"
 # The package; and the manual, completion and package as the tests see them.
 deb="dpkg-dev"
 test="$test dpkg-dev man-db mandoc zsh fish bash-completion lintian"
@@ -25,8 +26,9 @@ for group in "${@:-build}"; do
     build) packages="$packages $build" ;;
     test) packages="$packages $test" ;;
     bench) packages="$packages $bench" ;;
+    soak) packages="$packages $soak" ;;
     deb) packages="$packages $deb" ;;
-    *) echo "install-deps: unknown group '$group' (build, test, bench, deb)" >&2; exit 2 ;;
+    *) echo "install-deps: unknown group '$group' (build, test, bench, soak, deb)" >&2; exit 2 ;;
   esac
 done
 
@@ -42,7 +44,7 @@ if [ "$(id -u)" != 0 ]; then
   sudo=sudo
 fi
 echo "install-deps: installing$missing" >&2
-export DEBIAN_FRONTEND=noninteractive
+export DEBIAN_FRONTEND=noninteractive RUNLEVEL=1  # servers are not started because they are installed
 $sudo apt-get update -qq
 # shellcheck disable=SC2086
 $sudo apt-get install -o DPkg::Lock::Timeout=600 -y -qq --no-install-recommends $missing >/dev/null
