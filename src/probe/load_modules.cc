@@ -119,10 +119,12 @@ Result<LoadedModules> load_modules(const proc::Process& process, const proc::Mem
   LoadedModules loaded = std::move(loader).take();
   std::stable_partition(loaded.modules.begin(), loaded.modules.end(),
                         [](const Module& m) { return m.is_executable(); });
-  if (loaded.modules.empty() || !loaded.modules.front().is_executable())
+  if (loaded.modules.empty() || !loaded.modules.front().is_executable()) {
+    TRY_OK(proc::read_maps(process.pid()));  // it may have ended meanwhile
     return Error(ErrorKind::kNotFound,
                  fmt::format("the executable of process {} cannot be read{}", process.pid(),
                              loaded.unreadable.empty() ? "" : ": " + loaded.unreadable.front().text()));
+  }
   return loaded;
 }
 
