@@ -4,11 +4,11 @@ BUILD ?= build
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 
-.PHONY: all build demo test cycles torture soak bench fuzz plots coverage install deb format lint clean deps-build deps-test deps-bench deps-soak deps-deb
+.PHONY: all build demo test cycles torture soak suites bench fuzz plots coverage install deb format lint clean deps-build deps-test deps-bench deps-soak deps-suites deps-deb
 
 all: build
 
-deps-build deps-test deps-bench deps-soak deps-deb:
+deps-build deps-test deps-bench deps-soak deps-suites deps-deb:
 	@scripts/install-deps.sh $(if $(filter deps-build,$@),build,build $(@:deps-%=%))
 
 build: deps-build
@@ -42,6 +42,12 @@ soak: deps-test deps-soak
 	@cmake -S . -B $(BUILD) -G Ninja >/dev/null
 	@cmake --build $(BUILD) -j $(JOBS) --target blip
 	@tests/soak.py --build $(BUILD) --seconds $(SOAK_S) $(if $(SEED),--seed $(SEED))
+
+# The own test suites of CPython and SQLite, untraced and probed: the same results.
+suites: deps-suites
+	@cmake -S . -B $(BUILD) -G Ninja >/dev/null
+	@cmake --build $(BUILD) -j $(JOBS) --target blip
+	@tests/suites.py --build $(BUILD) $(SUITES)
 
 # BENCH_QUICK=1 is the short cut; BENCH="--only TEXT..." selects (bench/run.py --list names what there is).
 bench: deps-bench

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Installs the Debian packages blip is built, tested and measured with. Does nothing when all are there.
-# usage: scripts/install-deps.sh [build|test|bench|soak|deb]...   (default: build)
+# usage: scripts/install-deps.sh [build|test|bench|soak|suites|deb]...   (default: build)
 set -eu
 
 build="g++ cmake ninja-build pkg-config libzydis-dev libzycore-dev libasmjit-dev libdw-dev libelf-dev libfmt-dev
@@ -12,6 +12,7 @@ test="libgtest-dev libgmock-dev python3 babeltrace2 babeltrace spin gdb strace s
 bench="libbenchmark-dev lttng-tools liblttng-ust-dev bpftrace linux-perf uftrace gdb gdbserver postgresql-15 redis-tools
        mariadb-server-core sysbench nodejs"
 soak="postgresql-15 redis-tools nginx wrk"
+suites="libpython3.11-testsuite tcl8.6-dev dpkg-dev"
 # The package; and the manual, completion and package as the tests see them.
 deb="dpkg-dev"
 test="$test dpkg-dev man-db mandoc zsh fish bash-completion lintian"
@@ -27,8 +28,9 @@ for group in "${@:-build}"; do
     test) packages="$packages $test" ;;
     bench) packages="$packages $bench" ;;
     soak) packages="$packages $soak" ;;
+    suites) packages="$packages $suites" ;;
     deb) packages="$packages $deb" ;;
-    *) echo "install-deps: unknown group '$group' (build, test, bench, soak, deb)" >&2; exit 2 ;;
+    *) echo "install-deps: unknown group '$group' (build, test, bench, soak, suites, deb)" >&2; exit 2 ;;
   esac
 done
 
