@@ -28,6 +28,7 @@ int64_t floor_rseq_offset;
 
 int floor_plain(int value, const char* text);
 int floor_rdtsc(int value, const char* text);
+int floor_rdtsc_twice(int value, const char* text);
 int floor_jump(int value, const char* text);
 int floor_rseq_event(int value, const char* text);
 int floor_rseq_count(int value, const char* text);
@@ -35,6 +36,7 @@ int floor_locked_event(int value, const char* text);
 
 BURST_LOOP(loop_plain, floor_plain)
 BURST_LOOP(loop_rdtsc, floor_rdtsc)
+BURST_LOOP(loop_rdtsc_twice, floor_rdtsc_twice)
 BURST_LOOP(loop_jump, floor_jump)
 BURST_LOOP(loop_rseq_event, floor_rseq_event)
 BURST_LOOP(loop_rseq_count, floor_rseq_count)
@@ -55,6 +57,7 @@ int main(void) {
   static const struct burst_variant variants[] = {
       {"plain", loop_plain},
       {"rdtsc", loop_rdtsc},
+      {"rdtsc_twice", loop_rdtsc_twice},
       {"jump", loop_jump},
       {"rseq_event", loop_rseq_event},
       {"rseq_count", loop_rseq_count},

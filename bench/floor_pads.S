@@ -89,6 +89,13 @@ function floor_rdtsc
         ret
         .size floor_rdtsc, . - floor_rdtsc
 
+function floor_rdtsc_twice
+        rdtsc
+        rdtsc
+        displaced
+        ret
+        .size floor_rdtsc_twice, . - floor_rdtsc_twice
+
 patched floor_jump
         leave floor_jump
 

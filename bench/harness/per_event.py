@@ -16,6 +16,7 @@ from .rows import Check, Row, skipped
 from .target import TargetError
 
 SECTION = "per event"
+FLOORS = {"blip.count": "floor.rseq_count", "blip.latency": "floor.rdtsc_twice"}  # of the others: an event
 ERRORS = (TargetError, PeerError, blip.BlipError, lttng.LttngError, uprobes.UprobeError, OSError,
           subprocess.SubprocessError)
 
@@ -102,7 +103,7 @@ class PerEvent:
 
     def _add_ratios(self, row, subject, threads):
         mine = subject.id.startswith("blip")
-        floor = "floor.rseq_count" if subject.id == "blip.count" else "floor.rseq_event"
+        floor = FLOORS.get(subject.id, "floor.rseq_event")
         others = [("x_floor", floor)]
         if mine:
             others.append(("x_lttng", "lttng"))
@@ -123,6 +124,11 @@ class PerEvent:
             row.checks.append(Check("x without tid", row.min / self._cost("blip.reg")[0], 1.1, 1.02))
         elif row_id == "blip.inside" and self._cost("blip.reg"):
             row.checks.append(Check("x entry", row.min / self._cost("blip.reg")[0], 1.3, 1.1))
+        elif row_id == "blip.return" and self._cost("blip.reg"):
+            row.checks.append(Check("x event", row.min / self._cost("blip.reg")[0], 2.5, 2))
+        elif row_id == "blip.latency":
+            row.checks.append(Check("ns", row.min, 30, 24))
+            row.checks.append(Check("x two clock reads", row.columns["x_floor"], None, 1.5))
         elif row_id == "blip.shared":
             row.checks.append(Check("ns", row.min, 45, 30))
         elif row_id == "blip.count":

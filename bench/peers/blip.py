@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""blip itself: record with contexts, through the shared ring, count; and on the entry kinds uprobes are measured on."""
+"""blip itself: record with contexts, through the shared ring, returns, count, latencies; and on the entry kinds uprobes are
+measured on."""
 from harness import blip
 from harness.scope import directory_size
 from harness.target import Target
@@ -9,12 +10,16 @@ from .subject import CALLS, PAUSE_MS, NoTracer, PeerError, Subject
 NAME = "blip"
 SHARED_CALLS = 4_000  # the shared ring is smaller, and two threads fill it together
 NO_RSEQ = {"GLIBC_TUNABLES": "glibc.pthread.rseq=0"}
-CASES = {  # label, verb, contexts, the target's environment, calls per burst
-    "reg": ("blip record, reg:rdi", "record", ["reg:rdi"], {}, CALLS),
-    "tid": ("blip record, reg:rdi + tid", "record", ["reg:rdi", "tid"], {}, CALLS),
-    "pid_tid": ("blip record, reg:rdi + pid + tid", "record", ["reg:rdi", "pid", "tid"], {}, CALLS),
-    "shared": ("blip record, reg:rdi, shared ring", "record", ["reg:rdi"], NO_RSEQ, SHARED_CALLS),
-    "count": ("blip count", "count", [], {}, CALLS),
+FUNCTION, RETURN = ["--function", "work"], ["--return", "work"]
+LATENCY = ["--latency", "--function", "work"]
+CASES = {  # label, verb, probe, contexts, the target's environment, calls per burst
+    "reg": ("blip record, reg:rdi", "record", FUNCTION, ["reg:rdi"], {}, CALLS),
+    "tid": ("blip record, reg:rdi + tid", "record", FUNCTION, ["reg:rdi", "tid"], {}, CALLS),
+    "pid_tid": ("blip record, reg:rdi + pid + tid", "record", FUNCTION, ["reg:rdi", "pid", "tid"], {}, CALLS),
+    "shared": ("blip record, reg:rdi, shared ring", "record", FUNCTION, ["reg:rdi"], NO_RSEQ, SHARED_CALLS),
+    "return": ("blip record --return, result and latency", "record", RETURN, [], {}, CALLS),
+    "count": ("blip count", "count", FUNCTION, [], {}, CALLS),
+    "latency": ("blip count --latency", "count", LATENCY, [], {}, CALLS),
 }
 INSIDE = "inside"  # a probe on the function's second instruction
 ENTRIES = {"mov": "entry=mov", "push": "entry=push", "nop5": "entry=nop5"}
@@ -51,9 +56,9 @@ def start(scope, threads):
 
 
 def _start(scope, threads, case):
-    label, verb, contexts, env, calls = CASES[case]
+    label, verb, probe, contexts, env, calls = CASES[case]
     target = Target(scope, "bench_target", env)
-    args = ["--function", "work"]
+    args = list(probe)
     for context in contexts:
         args += ["--context", context]
     tracer = _attach(scope, verb, target, args)

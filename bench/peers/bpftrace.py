@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Kernel uprobes through bpftrace: a count, and a count by key, on the entry kinds the kernel treats differently."""
+"""Kernel uprobes through bpftrace: a count, a count by key, on the entry kinds the kernel treats differently; latencies."""
 import os
 import re
 import shutil
@@ -19,6 +19,7 @@ ENTRIES = {  # calls per burst, what the kernel does there
     "nop5": (20_000, "optimized"),
 }
 MAP_CALLS = 10_000
+LATENCY_CALLS = 5_000
 
 
 class Tracer(NoTracer):
@@ -57,7 +58,7 @@ def unavailable(_scope):
 
 
 def start(scope, threads):
-    return _counts(scope, threads) + _map(scope, threads)
+    return _counts(scope, threads) + _map(scope, threads) + _latency(scope, threads)
 
 
 def _counts(scope, threads):
@@ -79,3 +80,14 @@ def _map(scope, threads):
     target.run("push", 4, MAP_CALLS, 5, threads)
     return [Subject("bpftrace.map.push", "uprobe, bpftrace @[arg0 & 7] = count(), entry=push", target, "push", tracer,
                     MAP_CALLS, every=3)]
+
+
+def _latency(scope, threads):
+    target = Target(scope, "bench_entry", copy=True)
+    place = f"{target.path}:entry_push"
+    program = (f"uprobe:{place} {{ @start[tid] = nsecs; }} uretprobe:{place} /@start[tid]/ "
+               "{ @took = hist(nsecs - @start[tid]); delete(@start[tid]); @latency_push = count(); }")
+    tracer = Tracer(scope, target, program, ["entry_push"])
+    target.run("push", 4, LATENCY_CALLS, 5, threads)
+    return [Subject("bpftrace.latency.push", "uretprobe, bpftrace hist() of latencies, entry=push", target, "push", tracer,
+                    LATENCY_CALLS, every=3)]

@@ -8,12 +8,13 @@ NAME = "floor"
 LABELS = {
     "plain": "floor: plain call",
     "rdtsc": "floor: rdtsc alone",
+    "rdtsc_twice": "floor: rdtsc twice",
     "jump": "floor: jump out and back",
     "rseq_event": "floor: event, rseq",
     "rseq_count": "floor: count, rseq",
     "locked_event": "floor: event, lock cmpxchg",
 }
-TWO_THREADS = ("plain", "rseq_event", "rseq_count")
+TWO_THREADS = ("plain", "rdtsc_twice", "rseq_event", "rseq_count")
 
 
 def unavailable(_scope):
