@@ -68,7 +68,7 @@ bool TracedProcess::needs_name(const Target& target) const {
 
 Status TracedProcess::check_number() const {
   const Options& options = context_.options;
-  if (targets_.size() <= options.max_probes) return {};
+  if (targets_.size() <= options.max_probes) return check_histograms(targets_.size());
   const bool functions_only = std::all_of(
       options.probes.begin(), options.probes.end(),
       [](const ProbeRequest& r) { return r.kind == ProbeKind::kFunction || r.kind == ProbeKind::kReturn; });
@@ -211,7 +211,7 @@ Status TracedProcess::arm() {
   std::vector<jit::Program> programs = context_.classes.add(places);
   if (const size_t most = most_classes(); context_.classes.classes().size() > most)
     return Error(ErrorKind::kUsage, fmt::format("too many probes: at most {}", most));
-  TRY_OK(check_histograms());
+  TRY_OK(check_histograms(context_.classes.classes().size()));
   measure_clock();
   uint32_t largest = 0;
   for (size_t i = 0; i < probes_.size(); ++i) {
@@ -232,18 +232,19 @@ Status TracedProcess::arm() {
   return {};
 }
 
-Status TracedProcess::check_histograms() const {
+Status TracedProcess::check_histograms(size_t functions) const {
   if (!context_.options.latencies) return {};
   TRY(const unsigned cpus, proc::possible_cpus());
-  abi::Geometry g = geometry(0);
-  g.ring_count = cpus;
+  const abi::Geometry g{.ring_count = cpus,
+                        .class_count = static_cast<uint32_t>(functions) + abi::kFirstClass,
+                        .latencies = true};
   const uint64_t bytes = g.latency_row_size() * (uint64_t{cpus} + 1);
   if (bytes <= abi::kMaxLatencyBytes) return {};
   return Error(
       ErrorKind::kUsage,
       fmt::format("--latency: the histograms of {} functions on {} CPUs would take {} MiB, and {} are "
                   "allowed: name fewer functions",
-                  context_.classes.classes().size(), cpus, bytes >> 20, abi::kMaxLatencyBytes >> 20));
+                  functions, cpus, bytes >> 20, abi::kMaxLatencyBytes >> 20));
 }
 
 // One rate for all latencies of a trace, so that filters and events agree: the later, the better it is known.

@@ -91,7 +91,7 @@ class TracedProcess {
   Status plan_pads(const std::vector<proc::Map>& maps);
   void plan_module(size_t module, const probe::PlanOptions& options, x86::TrampolineSpace& space);
   bool refuse_broken_groups();
-  Status check_histograms() const;
+  Status check_histograms(size_t functions) const;
   void measure_clock();
   Status resolve(const PlanScope& scope, const probe::ResolveContext& where);
   bool needs_name(const Target& target) const;
