@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ends HOW N: in the round, after N calls of work(), the process ends: exit, _exit, abort, segv, kill, or
-// another thread ends it while this one goes on calling.
+// ends HOW N: in the round, after N calls of work(), the process ends: exit, _exit, abort, segv, overflow (of
+// the stack), kill, or another thread ends it while this one goes on calling.
 #include <pthread.h>
 
 #include "work.h"
@@ -12,11 +12,19 @@ static void* end_from_here(void* limit) {
   _exit(3);
 }
 
+PROBED unsigned long deeper(unsigned long level) {
+  volatile char frame[1024];
+  if (level == ~0ul) return 0;
+  frame[level % sizeof frame] = 1;
+  return deeper(level + 1) + (unsigned long)frame[0];
+}
+
 static void end(const char* how) {
   if (!strcmp(how, "exit")) exit(3);
   if (!strcmp(how, "_exit")) _exit(3);
   if (!strcmp(how, "abort")) abort();
   if (!strcmp(how, "segv")) *(volatile int*)0 = 1;
+  if (!strcmp(how, "overflow")) deeper(0);
   if (!strcmp(how, "kill")) kill(getpid(), SIGKILL);
 }
 

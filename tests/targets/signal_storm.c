@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: MIT
-// signal_storm N: a round calls work() until N signals (a timer's, and SIGUSR1 from a second thread) were
-// handled; the handlers call work() too and nest up to four deep.
+// signal_storm N [DEPTH [alternate|alone]]: a round calls work() until N signals (a timer's, and SIGUSR1 from
+// a second thread) were handled; the handlers call work() too and nest up to DEPTH (4) deep, on an alternate
+// stack if asked for. alone: without the second thread.
 #include <pthread.h>
 #include <sys/time.h>
 
 #include "work.h"
 
-static volatile int storming, quit, started;
+static volatile int storming, quit, started, most_deep = 4;
+static char alternate[1 << 18];
 static volatile unsigned long handled;
 static __thread volatile int depth;
 static pthread_t main_thread;
 
 static void on_signal(int signal) {
-  if (depth >= 4) return;
+  if (depth >= most_deep) return;
   depth++;
   unsigned long here = work((unsigned long)signal, "handler");
   require(here == work((unsigned long)signal, "handler"), "a sum in a handler");
@@ -43,6 +45,12 @@ int main(int argc, char** argv) {
   unsigned long n = argc > 1 ? strtoul(argv[1], 0, 0) : 200, passes;
   unsigned long expected = one_pass();
   struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART | SA_NODEFER};
+  if (argc > 2) most_deep = atoi(argv[2]);
+  if (argc > 3) {
+    stack_t stack = {.ss_sp = alternate, .ss_size = sizeof alternate};
+    require(!sigaltstack(&stack, 0), "sigaltstack");
+    action.sa_flags = SA_NODEFER | SA_ONSTACK;  // and calls are not restarted
+  }
   sigset_t storm, old;
   sigemptyset(&storm);
   sigaddset(&storm, SIGUSR1);
@@ -52,8 +60,9 @@ int main(int argc, char** argv) {
   sigaction(SIGALRM, &action, 0);
   main_thread = pthread_self();
   pthread_t other;
-  pthread_create(&other, 0, sender, 0);
-  while (!started) usleep(100);
+  const int alone = argc > 3 && !strcmp(argv[3], "alone");
+  if (!alone) pthread_create(&other, 0, sender, 0);
+  while (!alone && !started) usleep(100);
   say("ready");
   while (next_round()) {
     struct itimerval every = {{0, 200}, {0, 200}}, never = {{0, 0}, {0, 0}};
@@ -70,6 +79,6 @@ int main(int argc, char** argv) {
     say("done");
   }
   quit = 1;
-  pthread_join(other, 0);
+  if (!alone) pthread_join(other, 0);
   return 0;
 }

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// uring: among its threads is one of the kernel's, which waits for work of an io_uring and can be neither
+// stopped nor traced.
+#include <linux/io_uring.h>
+#include <sys/syscall.h>
+
+#include "work.h"
+
+int main(void) {
+  struct io_uring_params parameters = {.flags = IORING_SETUP_SQPOLL, .sq_thread_idle = 100};
+  int fd = (int)syscall(SYS_io_uring_setup, 4, &parameters);
+  say("info uring=%d", fd >= 0);
+  say("ready");
+  while (next_round()) {
+    unsigned long sum = 0;
+    for (unsigned long i = 0; i < 100; i++) sum += work(i, "uring");
+    say("calls=100 sum=%lx", sum);
+    say("done");
+  }
+  return 0;
+}
