@@ -30,13 +30,16 @@
 // resets its handler in a target that blocks or ignores it. Signals are not blocked meanwhile either (dying
 // would leave the mask behind): one that arrives stops the thread before the call is made; it then gets its
 // own registers back, takes the signal natively, and the call is made from wherever that has brought the
-// thread.
+// thread. Its handler does not get to run in between, so that each such signal stays on the stack: threads
+// that no handled signal can reach are preferred, and in others only a few are borne.
 
 namespace blip::proc {
 
 namespace {
 
 constexpr int kMaxAttempts = 256;
+constexpr int kMostHandlers = 8;         // left on a thread's stack
+constexpr size_t kThreadsLookedAt = 16;  // for one that signals do not reach
 constexpr int kPtraceAttempts = 3;
 constexpr uint64_t kSyscallLength = 2;  // 0f 05
 constexpr std::chrono::seconds kCallDeadline{5};
@@ -74,6 +77,12 @@ bool write_stack(pid_t tid, TargetAddr addr, std::span<const uint8_t> bytes) {
 // process_vm_readv.
 void grow_stack(pid_t tid, TargetAddr addr) { (void)::ptrace(PTRACE_PEEKDATA, tid, addr.value, 0); }
 
+// No handler of the program's can be called in this thread as long as it waits.
+bool out_of_reach_of_handlers(pid_t pid, pid_t tid) {
+  const auto status = read_status(pid, tid);
+  return status && (status->caught & ~status->blocked) == 0;
+}
+
 TargetAddr frame_of(TargetAddr scratch) { return scratch + RemoteCaller::kMaxBytes; }
 
 }  // namespace
@@ -97,6 +106,7 @@ RemoteCaller::RemoteCaller(RemoteCaller&& other) noexcept
       also_permitted_(other.also_permitted_),
       stub_written_(std::exchange(other.stub_written_, false)),
       in_stub_(std::exchange(other.in_stub_, false)),
+      handlers_(other.handlers_),
       original_(other.original_),
       saved_stack_(std::move(other.saved_stack_)),
       scratch_(other.scratch_) {}
@@ -106,6 +116,11 @@ Result<RemoteCaller> RemoteCaller::create(Attachment& attachment, Memory& memory
   for (Thread& thread : attachment.threads()) candidates.push_back(&thread);
   std::stable_partition(candidates.begin(), candidates.end(),
                         [](const Thread* thread) { return thread->registers.restarts_system_call(); });
+  const auto looked_at = candidates.begin() + std::min(candidates.size(), kThreadsLookedAt);
+  const auto best = std::find_if(candidates.begin(), looked_at, [&](const Thread* thread) {
+    return out_of_reach_of_handlers(attachment.pid(), thread->tid);
+  });
+  if (best != looked_at) std::rotate(candidates.begin(), best, best + 1);
   return create_in_one_of(candidates, attachment, memory, std::move(site));
 }
 
@@ -202,6 +217,10 @@ Result<uint64_t> RemoteCaller::run(const Call& call) {
                                fmt::format("process {}: system call {}", pid_, call.number));
     return static_cast<uint64_t>(*result);
   }
+  return signals_all_the_time();
+}
+
+Error RemoteCaller::signals_all_the_time() const {
   return Error(ErrorKind::kBusy,
                fmt::format("process {} receives signals all the time: try again later", pid_));
 }
@@ -316,6 +335,11 @@ Status RemoteCaller::deliver_signal(int signal) {
   thread_->pending_signal = event.signal;
   TRY_OK(thread_->refresh());
   if (event.kind == StopKind::kSignal) return deliver_signal(event.signal);
+  if (status && status->catches(signal) && ++handlers_ > kMostHandlers) {
+    handlers_ = 0;  // as many again for the calls that undo what was done
+    TRY_OK(save_stack());
+    return signals_all_the_time();
+  }
   return save_stack();
 }
 

@@ -23,7 +23,8 @@ class RemoteCaller {
  public:
   static constexpr uint64_t kMaxBytes = 256;
 
-  // Chooses a thread with room on its stack, one waiting in a system call if there is one.
+  // Chooses a thread with room on its stack, if possible one that no handler of the program's can interrupt,
+  // or one waiting in a system call.
   static Result<RemoteCaller> create(Attachment& attachment, Memory& memory, StubSite site);
   // In this thread or not at all.
   static Result<RemoteCaller> create_in(pid_t tid, Attachment& attachment, Memory& memory, StubSite site);
@@ -77,6 +78,7 @@ class RemoteCaller {
   Result<std::optional<int64_t>> take_result();
   Status deliver_signal(int signal);
   Status swallow_sigsys();
+  Error signals_all_the_time() const;
 
   pid_t pid_;
   Thread* thread_;
@@ -86,6 +88,7 @@ class RemoteCaller {
   long also_permitted_ = -1;
   bool stub_written_ = false;
   bool in_stub_ = false;
+  int handlers_ = 0;                  // that were called in the thread and have not run yet
   Registers original_;                // where the thread was stopped
   std::vector<uint8_t> saved_stack_;  // from scratch_ up to the red zone
   TargetAddr scratch_;                // kMaxBytes for call_with_bytes, above them the stub's frame

@@ -39,6 +39,8 @@ struct ProcStatus {
   bool queues_signals() const { return queued_signals < signal_queue / 2; }
   // True if the signal's delivery would do nothing: ignored, or default action "ignore".
   bool ignores(int signal) const;
+  // True if the program has a handler for it.
+  bool catches(int signal) const { return caught >> (signal - 1) & 1; }
 };
 
 // Fails with kGone when the thread has ended.
