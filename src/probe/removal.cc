@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "base/progress.h"
+#include "probe/left_region.h"
 #include "probe/parked_code.h"
 #include "probe/text.h"
 #include "probe/threads.h"
@@ -29,6 +30,23 @@ constexpr int kTries = 16;
 constexpr std::chrono::microseconds kFirstPause{50};  // doubled each time up to:
 constexpr std::chrono::microseconds kLongestPause{50'000};
 constexpr std::chrono::seconds kPatience{10};
+
+bool holds_foreign(AddrRange range, std::span<const proc::Map> maps, bool (*is_ours)(const proc::Map&)) {
+  auto it = std::upper_bound(maps.begin(), maps.end(), range.begin,
+                             [](TargetAddr a, const proc::Map& m) { return a < m.range.end; });
+  for (; it != maps.end() && it->range.begin < range.end; ++it)
+    if (!is_ours(*it)) return true;
+  return false;
+}
+
+// What the target has since put into the place of blip's memory is not blip's to take away.
+Footprint still_ours(Footprint footprint, std::span<const proc::Map> maps) {
+  std::erase_if(footprint.areas,
+                [&](const AddrRange& area) { return holds_foreign(area, maps, is_pad_memory); });
+  const AddrRange data{footprint.control, footprint.control + footprint.data_size};
+  if (holds_foreign(data, maps, is_data_memory)) footprint.data_size = 0;
+  return footprint;
+}
 
 class Remover {
  public:
@@ -136,7 +154,7 @@ class Remover {
     TRY(proc::StubSite stub, proc::find_stub_site(memory_, maps));
     TRY(proc::RemoteCaller caller, proc::RemoteCaller::create(attachment, memory_, std::move(stub)));
     TRY_OK(restore_trap_action(caller, memory_, footprint_));
-    return unmap_footprint(caller, footprint_, maps);
+    return unmap_footprint(caller, still_ours(footprint_, maps), maps);
   }
 
   // By SIGSTOP, say: its threads do not run when they are let go.
