@@ -95,17 +95,17 @@ Result<TraceDir> TraceDir::create(const std::string& path) {
 
 Status TraceDir::write_metadata(std::string_view text) {
   {
-    const Fd file(
-        ::openat(dir_fd(), kTemporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
+    const Fd file(::openat(dir_fd(), kTemporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (!file) return Error::from_errno(errno, path_ + ": cannot make the metadata of the trace");
     if (auto status = write_all(file.get(), text); !status) {
       ::unlinkat(dir_fd(), kTemporary, 0);
       return std::move(status).with_context(path_);
     }
   }
-  if (::renameat(dir_fd(), kTemporary, dir_fd(), kMetadata) != 0)
-    return Error::from_errno(errno, path_ + ": cannot put the metadata in place");
-  return {};
+  if (::renameat(dir_fd(), kTemporary, dir_fd(), kMetadata) == 0) return {};
+  const int why = errno;
+  ::unlinkat(dir_fd(), kTemporary, 0);
+  return Error::from_errno(why, path_ + ": cannot put the metadata in place");
 }
 
 void TraceDir::abandon() {
