@@ -55,7 +55,9 @@ def check_needs(case):
             raise Skip("needs root")
         if need == "cgroup" and not cgroup.usable():
             raise Skip("needs a cgroup hierarchy with cpu and memory that it may write to")
-        if need not in ("root", "cgroup") and not shutil.which(need, path="/usr/sbin:/usr/bin:/sbin:/bin"):
+        if need == "freezer" and not cgroup.freezer_usable():
+            raise Skip("needs a cgroup hierarchy that freezes and that it may write to")
+        if need not in ("root", "cgroup", "freezer") and not shutil.which(need, path="/usr/sbin:/usr/bin:/sbin:/bin"):
             raise Skip(f"needs {need}")
 
 

@@ -35,10 +35,16 @@ def fuzzers():
 
 
 def scenarios():
-    """Of make torture and make soak: the names in the tables ALL of tests/torture/*.py."""
-    text = "\n".join(p.read_text() for p in sorted((ROOT / "tests/torture").glob("*.py")))
-    tables = " ".join(re.findall(r"^ALL = \{(.*?)\}", text, re.M | re.S))
-    return {f"make torture: {name}" for name in re.findall(r'"([\w-]+)":', tables)}
+    """Of make torture, make soak and make suites, from the tables of their names."""
+    def table(path, pattern, name):
+        file = ROOT / "tests" / path
+        found = re.search(pattern, file.read_text(), re.M | re.S) if file.exists() else None
+        return re.findall(name, found[1]) if found else []
+    torture = table("torture/scenarios.py", r"^ALL = \{(.*?)\}", r'"([\w-]+)":')
+    soak = table("torture/servers.py", r"^ALL = \((.*?)\)", r"\w+")
+    suites = table("suites.py", r"^SUITES = \{(.*?)\}", r'"([\w-]+)":')
+    return ({f"make torture: {name}" for name in torture} | {f"make soak: {name.lower()}" for name in soak}
+            | {f"make suites: {name}" for name in suites})
 
 
 def other_tests():

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Puts a process into a cgroup with little CPU and little memory, and takes it out again. Version 2 or 1, as mounted.
+"""Puts a process into a cgroup with little CPU and little memory, or into one that is frozen, and takes it out again.
+Version 2 or 1, as mounted.
 
-usage: cgroup.py check | limit PID | release PID
+usage: cgroup.py check | limit PID | release PID | freeze PID | frozen PID | thaw PID
 """
 import os
 import pathlib
@@ -47,7 +48,39 @@ def release(pid):
         (where / f"blip-test-{pid}").rmdir()
 
 
+def freezer():
+    """Where groups that can be frozen are made, the file that does it, and what is written there to freeze and to thaw."""
+    if (ROOT / "cgroup.controllers").exists():
+        return ROOT, "cgroup.freeze", "1", "0"
+    return ROOT / "freezer", "freezer.state", "FROZEN", "THAWED"
+
+
+def freezer_usable():
+    return os.access(freezer()[0] / "cgroup.procs", os.W_OK)
+
+
+def freeze(pid):
+    where, file, frozen, _ = freezer()
+    group = where / f"blip-test-{pid}"
+    group.mkdir()
+    (group / "cgroup.procs").write_text(pid)
+    (group / file).write_text(frozen)
+
+
+def check_frozen(pid):
+    where, file, frozen, _ = freezer()
+    sys.exit(0 if (where / f"blip-test-{pid}" / file).read_text().strip() in (frozen, "FREEZING") else 1)
+
+
+def thaw(pid):
+    where, file, _, thawed = freezer()
+    group = where / f"blip-test-{pid}"
+    (group / file).write_text(thawed)
+    (where / "cgroup.procs").write_text(pid)
+    group.rmdir()
+
+
 if __name__ == "__main__":
     if sys.argv[1] == "check":
         sys.exit(0 if usable() else 1)
-    {"limit": limit, "release": release}[sys.argv[1]](sys.argv[2])
+    {"limit": limit, "release": release, "freeze": freeze, "frozen": check_frozen, "thaw": thaw}[sys.argv[1]](sys.argv[2])

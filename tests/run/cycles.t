@@ -58,7 +58,7 @@ repeat: 20
 run: blip record -p $PID --function work --num-subbuf 2 --subbuf-size 64k -o t$CYCLE
 exact:
 
-case: nineteen kinds of blocking call see nothing of fifty sessions
+case: thirty-eight kinds of blocking call see nothing of fifty sessions
 target: blocked
 until: 5ms
 repeat: 50

@@ -36,6 +36,11 @@ case: openssl
 sh: seq 1 2000 > in; openssl dgst -sha256 -out plain in
 sh: blip count --max-probes 9999999 --every-instruction '*:*' -- openssl dgst -sha256 -out traced in > counts 2> said && cmp plain traced && $LIB/armed_share.py 99.8 said
 
+case: blip itself
+sh: cp $$(which blip) own && strip -g own && ./own list -q --coverage -v --json $TARGETS/odd > plain
+sh: blip record --max-probes 9999999 --num-subbuf 2 --subbuf-size 4k --every-instruction 'blip::x86::*' --every-instruction 'blip::elf::*' -o t --
+  ./own list -q --coverage -v --json $TARGETS/odd > traced 2> said && cmp plain traced && $LIB/armed_share.py 99.8 said
+
 case: each instruction of gzip runs as often as callgrind counts
 needs: valgrind
 sh: seq 1 300 > in; valgrind --tool=callgrind --callgrind-out-file=grind --dump-instr=yes --skip-plt=no gzip -9 -n -k in 2> log && rm in.gz &&
