@@ -35,6 +35,10 @@ class KilledWriter : public ::testing::TestWithParam<std::string> {
         if (i % chunk == 0 && !writer.flush_full()) ::_exit(1);
       }
     }
+    const auto wrote = [&] {
+      return std::filesystem::exists(file_) && std::filesystem::file_size(file_) > 0;
+    };
+    for (int i = 0; i < 50'000 && !wrote(); ++i) ::usleep(100);  // a busy machine
     ::usleep(microseconds);
     ::kill(child, SIGKILL);
     ::waitpid(child, nullptr, 0);
