@@ -23,7 +23,7 @@ ALLOWED = {
 # Files of a folder that run in the target: they see only abi.
 TARGET_SIDE = {"ring/writer.h": {"abi", "ring"}, "ring/shadow.h": {"abi", "ring"}, "ring/add_latency.h": {"abi", "ring"}}
 RUNTIME = ("runtime.cc", "monotonic.cc", "trap.cc", "trap.h", "enter_call.cc", "leave_call.cc", "returns_monotonic.cc", "measure_call.cc",
-           "measure_monotonic.cc", "reserved.h", "entry.S")
+           "measure_monotonic.cc", "libraries.cc", "reserved.h", "entry.S")
 TARGET_SIDE |= {f"runtime/{name}": {"abi", "ring", "runtime"} for name in RUNTIME}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 

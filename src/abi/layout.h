@@ -21,7 +21,7 @@
 namespace blip::abi {
 
 inline constexpr uint64_t kMagic = 0x3130617461646c62;  // "bldata01", little endian
-inline constexpr uint32_t kVersion = 7;
+inline constexpr uint32_t kVersion = 8;
 inline constexpr uint64_t kPageSize = 4096;
 inline constexpr uint64_t kCacheLine = 64;
 inline constexpr char kDataMemfdName[] = "blip-data";
@@ -203,7 +203,22 @@ inline constexpr uint8_t kSwitchOn = 1;
 // ---------------------------------------------------------------------------------------------------
 
 // Memfds with pads: one, and one more whenever probes are added.
-inline constexpr uint32_t kMaxPadFiles = 64;
+inline constexpr uint32_t kMaxPadFiles = 256;
+
+// What the pad at the loader's word to debuggers (_dl_debug_state) and blip say to each other. Counts of the
+// target's changes: `seen` and `looked` follow `changes`.
+struct LibraryWord {
+  int32_t pid;         // of the traced process, as it sees itself
+  uint32_t hold;       // 1: it waits after each change until blip has looked; cleared by who waited in vain
+  uint32_t changes;    // of its list of libraries; blip waits for it (a futex)
+  uint32_t seen;       // blip lives, and will look
+  uint32_t looked;     // blip has looked (a futex)
+  uint32_t elsewhere;  // changes in other processes that have the pad: children
+};
+// How long the target waits to be seen, and then for the look: half a second, two seconds.
+inline constexpr int64_t kLibrarySliceNs = 10'000'000;
+inline constexpr uint32_t kUnseenSlices = 50;
+inline constexpr uint32_t kLookSlices = 200;
 
 struct DataHeader {
   uint64_t magic;
@@ -232,6 +247,7 @@ struct DataHeader {
   uint32_t unannounced_gate;
   uint32_t parking;  // whether the program switches stacks by itself: probe::Parking
   uint32_t unused;
+  LibraryWord libraries;
   uint64_t stub_addr;  // bytes of text lent for remote system calls; 0: none
   uint64_t stub_size;
   uint64_t schema_offset;  // text that tells what the records are: session::RegionSchema

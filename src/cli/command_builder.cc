@@ -110,6 +110,9 @@ Status CommandBuilder::apply(const OptionFact& fact, const std::string& value) {
     case OptionId::kFollowExec:
       options.follow_exec = true;
       return {};
+    case OptionId::kWaitLibrary:
+      options.wait_library = true;
+      return {};
     case OptionId::kLifecycle:
       options.lifecycle = true;
       return {};

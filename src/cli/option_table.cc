@@ -213,6 +213,10 @@ constexpr OptionFact kOptions[] = {
      "it "
      "started. What does not match yet may match later",
      kTracing},
+    {OptionId::kWaitLibrary, OptionGroup::kTarget, "", "wait-library", "",
+     "go on if nothing matches yet: libraries that the process loads later may. (A SPEC of a library that is "
+     "not loaded waits for it anyway if another one matches.)",
+     kTracing},
     {OptionId::kDuration, OptionGroup::kEnd, "", "duration", "TIME",
      "end after TIME: 10s, 500ms, 2m, 1h; a plain number means seconds", kTracing},
     {OptionId::kMaxEvents, OptionGroup::kEnd, "", "max-events", "N", "end after N events", kEvents},

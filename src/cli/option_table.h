@@ -33,6 +33,7 @@ enum class OptionId {
   kCommand,
   kNoFollowFork,
   kFollowExec,
+  kWaitLibrary,
   kLifecycle,
   kOutput,
   kDuration,

@@ -6,6 +6,7 @@
 #include "jit/latency.h"
 #include "jit/record.h"
 #include "jit/return.h"
+#include "jit/tell_libraries.h"
 
 namespace blip::jit {
 
@@ -15,6 +16,8 @@ std::unique_ptr<ProgramEmitter> make_body(const Emission& emission) {
   switch (emission.program.kind) {
     case Program::Kind::kEnter:
       return std::make_unique<EnterEmitter>(emission);
+    case Program::Kind::kTellLibraries:
+      return std::make_unique<TellLibrariesEmitter>(emission);
     case Program::Kind::kCount:
       return std::make_unique<CountEmitter>(emission);
     case Program::Kind::kLatency:

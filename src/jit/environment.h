@@ -50,7 +50,8 @@ struct AreaStubs {
   TargetAddr name_process;  // rseq section: say in this CPU's ring whose records follow
   // Runtime blob: open calls, where the pad's own way does not work.
   TargetAddr enter, find, leave;
-  TargetAddr measure;  // runtime blob: a latency into the histogram that all CPUs share
+  TargetAddr measure;         // runtime blob: a latency into the histogram that all CPUs share
+  TargetAddr tell_libraries;  // runtime blob
 };
 
 }  // namespace blip::jit

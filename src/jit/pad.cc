@@ -193,7 +193,7 @@ uint64_t max_program_size(const Program& program) {
   constexpr uint64_t kLatency = 320;  // the same
   constexpr uint64_t kEnter = 256;
   constexpr uint64_t kReturn = 256;  // on top of what happens there
-  if (program.kind == Program::Kind::kEnter) return kEnter;
+  if (program.kind == Program::Kind::kEnter || program.kind == Program::Kind::kTellLibraries) return kEnter;
   uint64_t around = program.is_return ? kReturn : 0;
   if (!program.filter.empty()) around += kMaxFilterClock + kMaxFilterNode * program.filter.size();
   if (program.kind == Program::Kind::kCount) return around + kCount;

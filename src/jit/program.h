@@ -36,6 +36,8 @@ struct Program {
     kCount,
     kLatency,  // of a return: adds how long the call took to the function's histogram
     kEnter,    // remembers the call, for the programs at its function's exits
+    // Of blip's own: the loader has changed the list of libraries; waits until blip has looked.
+    kTellLibraries,
   } kind = Kind::kRecord;
   uint32_t class_id = 0;               // of a record 16 bits
   uint32_t switch_index = UINT32_MAX;  // of the byte in the data region that turns it off; UINT32_MAX: none

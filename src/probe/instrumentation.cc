@@ -71,10 +71,14 @@ Instrumentation::Instrumentation(const proc::Process& process, proc::Memory& mem
       monotonic_clock_(options.monotonic_clock),
       unhooked_clone_(!options.modules_complete),
       spare_probes_(options.spare_probes),
+      spares_ask_tid_(options.spares_ask_tid),
       returns_(options.returns),
       parking_(parking_of(modules)),
       schema_(options.schema),
-      kept_(options.kept) {}
+      kept_(options.kept) {
+  for (const Module& module : modules)
+    if (!module.is_executable()) libraries_.push_back(module.extent());
+}
 
 Result<std::unique_ptr<Instrumentation>> Instrumentation::arm(const proc::Process& process,
                                                               proc::Memory& memory,
@@ -139,28 +143,16 @@ void Instrumentation::switch_probe(size_t index, bool on) {
 
 Result<RemovalReport> Instrumentation::disarm() {
   armed_ = false;
-  return remove_from(process_, memory_);
+  return remove_from(process_, memory_, false);
 }
 
 Result<RemovalReport> Instrumentation::disarm_child(const proc::Process& child, proc::Memory& memory) {
-  return remove_from(child, memory);
-}
-
-Result<RemovalReport> Instrumentation::remove_from(const proc::Process& process, proc::Memory& memory) {
-  std::optional<OpenCalls> open;
-  const auto look = [&]() -> Status {
-    if (returns_) open = OpenCalls::read(memory, environment().shadow(), geometry_.class_count);
-    return {};
-  };
-  auto report = remove_instrumentation(process, memory, footprint(), table_, retired_, look);
-  if (report && report->kept) (void)look();
-  if (open) open_calls_ += *open;
-  if (returns_ && !open) open_calls_.know_nothing();
-  return report;
+  return remove_from(child, memory, true);
 }
 
 void Instrumentation::note_pause(std::chrono::nanoseconds paused) {
   report_.paused = std::max(report_.paused, paused);
+  report_.last_paused = std::max(report_.last_paused, paused);
 }
 
 Footprint Instrumentation::footprint() const {
@@ -353,12 +345,12 @@ void Instrumentation::write_schema(std::string_view text) {
 
 // A system call for an id that nobody wants might displease a filter that comes later.
 bool Instrumentation::asks_tid() const {
-  return spare_probes_ != 0 || std::any_of(probes_.begin(), probes_.end(), [](const Probe& probe) {
-           return std::any_of(
-               probe.program.fields.begin(), probe.program.fields.end(), [](const jit::Field& f) {
-                 return f.capture == jit::Capture::kTid || f.capture == jit::Capture::kThreadKey;
-               });
-         });
+  if (spare_probes_ != 0 && spares_ask_tid_) return true;
+  return std::any_of(probes_.begin(), probes_.end(), [](const Probe& probe) {
+    return std::any_of(probe.program.fields.begin(), probe.program.fields.end(), [](const jit::Field& f) {
+      return f.capture == jit::Capture::kTid || f.capture == jit::Capture::kThreadKey;
+    });
+  });
 }
 
 // The gate page is private memory of the target: written from outside.
@@ -444,6 +436,7 @@ Result<bool> Instrumentation::patch_stopped(proc::Attachment& attachment, PatchI
   }
   TRY(const std::vector<proc::Map> maps, proc::read_maps(process_.pid()));
   TRY_OK(refuse_other_blip(maps));
+  TRY_OK(check_mapped(maps));
   if (!open_ && facts_.rseq && thread_before_clone(attachment)) {
     if (!last_try) return false;
     return Error(ErrorKind::kBusy,

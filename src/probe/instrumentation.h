@@ -35,6 +35,7 @@ namespace blip::probe {
 
 struct ArmReport {
   std::chrono::nanoseconds paused{0};                   // longest stop of a thread
+  std::chrono::nanoseconds last_paused{0};              // the same of what was added last
   std::vector<std::pair<size_t, std::string>> refused;  // probe, reason: found out only at the process
   std::vector<std::string> notes;
 };
@@ -45,6 +46,7 @@ struct ArmOptions {
   bool follow_fork = true;        // the children of forks record too
   bool monotonic_clock = false;   // records carry CLOCK_MONOTONIC instead of the TSC
   uint32_t spare_probes = 0;      // how many more may be added later
+  bool spares_ask_tid = true;     // and may record the thread
   bool returns = false;           // some probes, maybe such as come later, remember calls
   KeptMemory kept{};              // of earlier blips, to be left alone
   std::string schema{};           // tells a later blip what the records are; room for it is in the geometry
@@ -65,6 +67,7 @@ class Instrumentation {
   // blip's mapping of the data region.
   uint8_t* region() const { return region_.data.data(); }
   const ArmReport& report() const { return report_; }
+  size_t probe_count() const { return probes_.size(); }
   // Tells a later blip more of what the records are, if there is room.
   void write_schema(std::string_view text);
   // Turns one probe off or on again, in all processes that have it, without stopping anybody.
@@ -73,10 +76,26 @@ class Instrumentation {
   // Puts further probes in while the others go on: one short stop of one thread, one of all. They get the
   // next indices; report().refused names those that could not be armed, also those that share bytes with one
   // that is.
-  Status add(ModuleSites sites, std::vector<Probe> probes);
+  Status add(ModuleSites sites, std::vector<Probe> probes) {
+    return add({}, modules_, std::move(sites), std::move(probes));
+  }
+  // The same for a library that came later. `modules`: those that the sites are of; `mapped`: where the plan
+  // saw them. If something else is there at the stop, nothing is changed, and it is an error (kNotFound).
+  Status add(std::span<const proc::Map> mapped, std::span<const Module> modules, ModuleSites sites,
+             std::vector<Probe> probes);
   // Switches a probe off for good; if it was the last one of its site, and no other site needs its bytes, the
   // text is restored there in one short stop. Its pad stays until the end.
   Status remove(size_t index);
+
+  // A library has gone: its sites are no more, and what is mapped there now is not touched. Their pads stay.
+  // `file` tells libraries apart that were at one place (Module::identity()).
+  void forget(AddrRange library, const void* file);
+  // The same file is mapped at the same place again: the sites get their jumps back in one short stop.
+  Status revive(AddrRange library, const void* file, std::span<const proc::Map> mapped);
+  // False: the library is not the one that was patched, although it is the same file at the same place.
+  bool is_patched(AddrRange library) const;
+
+  abi::LibraryWord& library_word() const { return reinterpret_cast<abi::DataHeader*>(region())->libraries; }
 
   // Restores the target. After it, or once the target is gone, the destructor does nothing.
   Result<RemovalReport> disarm();
@@ -109,7 +128,8 @@ class Instrumentation {
   Status drop_traps(const std::string& reason);
   Status start_traps(proc::Attachment& attachment, const std::vector<proc::Map>& maps);
   void take(const Batch& batch, MadePatches made);
-  Status add_batch(ModuleSites sites, size_t first);
+  Status add_batch(std::span<const Module> modules, ModuleSites sites, size_t first);
+  Status check_mapped(const std::vector<proc::Map>& maps);
   void refuse_overlaps(Batch& batch) const;
   void refuse_returns(Batch& batch) const;
   bool is_last(const Patch& patch) const;
@@ -139,7 +159,7 @@ class Instrumentation {
   void note_pause(std::chrono::nanoseconds paused);
   void switch_off_broken_groups();
   Footprint footprint() const;
-  Result<RemovalReport> remove_from(const proc::Process& process, proc::Memory& memory);
+  Result<RemovalReport> remove_from(const proc::Process& process, proc::Memory& memory, bool is_child);
   Status in_one_thread(const std::function<Status(proc::Attachment&, proc::RemoteCaller&)>& work);
   Status unmap_untouched();
 
@@ -160,6 +180,15 @@ class Instrumentation {
   SiteTable site_table_;
   PatchTable table_;
   std::vector<PatchTable> retired_;  // one each that was taken out: children of forks may have them
+  // Libraries that have gone, with their sites: they may come back, and children of forks may have them.
+  struct Forgotten {
+    AddrRange library;
+    const void* file;
+    PatchTable table;
+  };
+  std::vector<Forgotten> forgotten_;
+  std::vector<AddrRange> libraries_;  // that may go
+  std::vector<proc::Map> mapped_;     // what the fresh patches were planned for; empty: it cannot go
   ArmReport report_;
   bool follow_fork_;
   bool monotonic_clock_;
@@ -169,6 +198,7 @@ class Instrumentation {
   bool touched_ = false;  // sites or PCs may have been changed
   bool open_ = false;     // the gate: hits are recorded
   uint32_t spare_probes_;
+  bool spares_ask_tid_;
   bool returns_;
   Parking parking_;
   std::string schema_;

@@ -54,6 +54,17 @@ void forget_history(const proc::Memory& memory, std::vector<abi::SiteEntry>& sor
   sorted = std::move(kept);
 }
 
+// Neither the jump is there, be it with a breakpoint on top, nor what was there before it: the library has
+// gone, and maybe another one has come.
+bool is_of_the_past(const proc::Memory& memory, const abi::SiteEntry& entry) {
+  std::array<uint8_t, abi::kMaxEdit> now{};
+  const std::span<uint8_t> bytes(now.data(), entry.size);
+  if (!memory.read(TargetAddr(entry.addr), bytes)) return true;
+  const size_t first = entry.size > 1 ? 1 : 0;
+  return !std::equal(bytes.begin(), bytes.end(), entry.original) &&
+         !std::equal(bytes.begin() + first, bytes.end(), entry.changed + first);
+}
+
 Edit edit_of(const abi::SiteEntry& entry, uint32_t patch) {
   Edit edit{.addr = TargetAddr(entry.addr),
             .pad = TargetAddr(entry.pad_addr),
@@ -131,6 +142,7 @@ bool is_in_text(const proc::Memory& memory, const abi::SiteEntry& entry) {
 }
 
 PatchTable patches_of(const proc::Memory& memory, std::vector<abi::SiteEntry> entries) {
+  std::erase_if(entries, [&](const abi::SiteEntry& entry) { return is_of_the_past(memory, entry); });
   forget_history(memory, entries);
   PatchTable table;
   std::vector<Edit> edits;

@@ -33,7 +33,8 @@ AddrRange bytes_of(const x86::Rewrite& r) { return {r.start, std::max(r.end(), r
 
 }  // namespace
 
-Status Instrumentation::add(ModuleSites sites, std::vector<Probe> probes) {
+Status Instrumentation::add(std::span<const proc::Map> mapped, std::span<const Module> modules,
+                            ModuleSites sites, std::vector<Probe> probes) {
   const size_t first = probes_.size();
   if (first + probes.size() > geometry_.probe_count)
     return Error(
@@ -45,15 +46,20 @@ Status Instrumentation::add(ModuleSites sites, std::vector<Probe> probes) {
     probe.program.switch_index = static_cast<uint32_t>(probes_.size());
     probes_.push_back(std::move(probe));
   }
-  auto status = proc::on_tracer_thread([&] { return add_batch(std::move(sites), first); });
+  if (!mapped.empty())
+    for (const Module& module : modules) libraries_.push_back(module.extent());
+  mapped_.assign(mapped.begin(), mapped.end());
+  report_.last_paused = {};
+  auto status = proc::on_tracer_thread([&] { return add_batch(modules, std::move(sites), first); });
+  mapped_.clear();
   if (status) return {};
   for (size_t i = first; i < probes_.size(); ++i) report_.refused.emplace_back(i, status.error().message());
   for (Patch& patch : table_.patches) patch.fresh = false;  // not to be tried again, but to be restored
   return status;
 }
 
-Status Instrumentation::add_batch(ModuleSites sites, size_t first) {
-  batches_.emplace_back(modules_, std::move(sites), probes_, first, std::vector<x86::CloneSite>(),
+Status Instrumentation::add_batch(std::span<const Module> modules, ModuleSites sites, size_t first) {
+  batches_.emplace_back(modules, std::move(sites), probes_, first, std::vector<x86::CloneSite>(),
                         environment());
   Batch& batch = batches_.back();
   if (batch.max_edits() > site_table_.room())
@@ -70,7 +76,7 @@ Status Instrumentation::add_batch(ModuleSites sites, size_t first) {
   header->pad_files[region_.pad_files.size() - 1] = region_.pad_files.back().inode;
   header->pad_file_count = static_cast<uint32_t>(region_.pad_files.size());
   TRY(MadePatches made,
-      batch.build(region_.pad_files.back(), modules_, probes_, environment(), facts_.shadow_stack));
+      batch.build(region_.pad_files.back(), modules, probes_, environment(), facts_.shadow_stack));
   take(batch, std::move(made));
   return patch_patiently();
 }

@@ -100,6 +100,15 @@ bool libraries_ready(std::span<const Module> modules, const proc::Memory& memory
   return true;
 }
 
+std::optional<LoaderHook> find_loader_hook(std::span<const Module> modules) {
+  for (size_t m = 0; m < modules.size(); ++m) {
+    const elf::Function* function = find_function(modules[m], kDebugFunction);
+    if (function && (find_object(modules[m], kGlibcDebug) || find_object(modules[m], kMuslDebug)))
+      return LoaderHook{m, *function};
+  }
+  return std::nullopt;
+}
+
 std::optional<Milestone> Milestone::find(std::span<const Module> modules) {
   if (modules.empty()) return std::nullopt;
   const Module& executable = modules.front();

@@ -47,6 +47,14 @@ class Milestone {
   bool seen_adding_ = false;
 };
 
+// The function that the loader of a process calls whenever it has changed its list of libraries, and before
+// it does: after mapping, in glibc before relocation and constructors.
+struct LoaderHook {
+  size_t module = 0;  // index into the modules
+  elf::Function function;
+};
+std::optional<LoaderHook> find_loader_hook(std::span<const Module> modules);
+
 // Whether the loader of a running program has done its work: all libraries it names are there, so that it can
 // be probed like any other. True also where that cannot be told.
 bool libraries_ready(std::span<const Module> modules, const proc::Memory& memory);

@@ -40,6 +40,10 @@ class Module {
   FileAddr to_file(TargetAddr a) const { return FileAddr(a.value - bias_); }
   // All of it, from the first loaded byte to the last.
   AddrRange extent() const;
+  // The same file at the same place.
+  bool is_same(const Module& other) const { return file_ == other.file_ && bias_ == other.bias_; }
+  // The same for all modules of one file, as long as one of them lives.
+  const void* identity() const { return file_.get(); }
   // The executable segments, at run-time addresses.
   std::vector<AddrRange> text() const;
 

@@ -231,6 +231,26 @@ void PatchTable::merge(PatchTable other) {
   edits = EditSet(std::move(all));
 }
 
+PatchTable PatchTable::take(AddrRange range) {
+  PatchTable taken, rest;
+  std::vector<Edit> taken_edits, rest_edits;
+  std::vector<uint32_t> place(patches.size());
+  for (size_t i = 0; i < patches.size(); ++i) {
+    std::vector<Patch>& to = (range.contains(patches[i].addr) ? taken : rest).patches;
+    place[i] = static_cast<uint32_t>(to.size());
+    if (patches[i].active) to.push_back(patches[i]);
+  }
+  for (Edit edit : edits.edits()) {
+    const Patch& patch = patches[edit.patch];
+    edit.patch = place[edit.patch];
+    if (patch.active) (range.contains(patch.addr) ? taken_edits : rest_edits).push_back(edit);
+  }
+  taken.edits = EditSet(std::move(taken_edits));
+  rest.edits = EditSet(std::move(rest_edits));
+  *this = std::move(rest);
+  return taken;
+}
+
 bool PatchTable::touches(AddrRange bytes) const {
   constexpr uint64_t kWidest = UINT8_MAX;  // window
   const TargetAddr first(bytes.begin.value - std::min(bytes.begin.value, kWidest));

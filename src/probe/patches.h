@@ -46,6 +46,8 @@ struct PatchTable {
   // Takes in the patches of another table, which share no bytes with the active ones here; the others are
   // forgotten.
   void merge(PatchTable other);
+  // Takes the active patches of a range out of it; the others there are forgotten.
+  PatchTable take(AddrRange range);
   // Whether an active patch has to do with one of these bytes.
   bool touches(AddrRange bytes) const;
 };

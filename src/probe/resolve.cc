@@ -148,6 +148,7 @@ class Resolver {
   }
 
   Error no_match(const elf::Spec& spec) const {
+    if (!context_.hints) return Error(ErrorKind::kNotFound, spec.text);
     std::vector<elf::Function> candidates;
     for (const Module& m : modules_) {
       if (spec.module && !elf::module_matches(*spec.module, m.basename())) continue;

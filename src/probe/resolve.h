@@ -24,6 +24,7 @@ struct ResolveContext {
   const proc::Memory* memory = nullptr;          // of the target; null: there is none, IFUNCs stay unresolved
   std::span<const UnreadableModule> unreadable;  // named when a SPEC means one of them
   std::span<const proc::Map> maps;  // of the target, to say what is at an address that is no code
+  bool hints = true;                // errors tell the nearest names, which takes time
 };
 
 // All functions that match, in the order of the specs and then of addresses; one per address, the first spec

@@ -34,6 +34,9 @@ inline constexpr uint32_t kLeaveOffset = 448;
 inline constexpr uint32_t kEnterMonotonicOffset = 512;
 inline constexpr uint32_t kMeasureOffset = 576;
 inline constexpr uint32_t kMeasureMonotonicOffset = 640;
+// After the loader has changed its list of libraries: eax = whether system calls may be made, rcx = control
+// address. May wait: abi::LibraryWord. Changes rax, rcx, rdx and flags only.
+inline constexpr uint32_t kTellLibrariesOffset = 704;
 inline constexpr uint32_t kStackUse = 256;
 
 }  // namespace blip::runtime

@@ -108,4 +108,8 @@ blip_set_action:
     .balign 64
     ENTRY blip_measure_monotonic, blip_measure_call_monotonic
 
+    // Offset 704: eax = whether system calls may be made, rcx = control.
+    .balign 64
+    ENTRY blip_tell_libraries, blip_tell_of_libraries
+
     .section .note.GNU-stack, "", @progbits

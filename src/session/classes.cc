@@ -155,6 +155,15 @@ size_t ClassTable::class_of(const ProbedPlace& place, bool shared) {
   return entry->second;
 }
 
+uint32_t ClassTable::largest_record(const std::vector<bool>& requests) const {
+  uint32_t largest = 0;
+  for (size_t i = 0; i < requests.size(); ++i)
+    if (requests[i])
+      largest = std::max(largest, ctf::ring_record_size(make_class(0, "", pid_field(options_, i),
+                                                                   request_fields(options_, i, true))));
+  return largest;
+}
+
 uint16_t ClassTable::add_own(ctf::EventClass own) {
   own.id = static_cast<uint16_t>(abi::kFirstClass + classes_.size());
   own.of_blip = true;

@@ -43,6 +43,9 @@ class ClassTable {
   // are more than kMaxOwnClasses.
   std::vector<jit::Program> add(std::span<const ProbedPlace> places);
 
+  // The largest record in a ring that a place of these requests may need.
+  uint32_t largest_record(const std::vector<bool>& requests) const;
+
   // One that blip writes itself; laid out here. Returns its id.
   uint16_t add_own(ctf::EventClass own);
 

@@ -6,9 +6,13 @@
 namespace blip::session {
 
 Consumer::Consumer(const ConsumerInput& input) : clock_(input.clock), vpid_(input.vpid), limit_(input.limit) {
-  layouts_.resize(input.classes.size() + abi::kFirstClass);
+  Consumer::add_classes(input.classes);
+}
+
+void Consumer::add_classes(const std::vector<ctf::EventClass>& all) {
+  layouts_.resize(all.size() + abi::kFirstClass);
   latencies_.resize(layouts_.size());
-  for (const ctf::EventClass& c : input.classes) {
+  for (const ctf::EventClass& c : all) {
     const uint32_t pid_size = c.leads_with_pid ? ctf::kPidSize : 0;
     Layout& layout = layouts_[c.id];
     layout.leads_with_pid = c.leads_with_pid;

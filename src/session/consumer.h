@@ -50,6 +50,9 @@ class Consumer {
  public:
   virtual ~Consumer() = default;
 
+  // The trace has more classes now; before the first of their events.
+  virtual void add_classes(const std::vector<ctf::EventClass>& all);
+
   // Before the first drain: also write streams, with stream_count() numbers from output.first_stream on.
   Status write_to(TraceOutput output);
   uint64_t stream_count() const { return streams().size() * RingOutput::kStreamsPerRing; }

@@ -55,8 +55,9 @@ struct Options {
   bool wait_for_processes = false;   // with process_name: also those that start later
   std::vector<std::string> command;  // its words
   bool follow_fork = true;
-  bool follow_exec = false;  // processes that call exec are traced on in their new program
-  bool lifecycle = false;    // also tell of processes, threads and libraries that come and go
+  bool follow_exec = false;   // processes that call exec are traced on in their new program
+  bool wait_library = false;  // nothing need match now: libraries may come that do
+  bool lifecycle = false;     // also tell of processes, threads and libraries that come and go
   std::vector<ProbeRequest> probes;
   bool latencies = false;  // kCount: how long calls take, in histograms; all probes are kReturn
   std::string output_dir;  // empty: the default name

@@ -33,6 +33,7 @@ class PadSource final : public EventSource {
   void describe(const RegionSchema& schema) override { instrumentation_->write_schema(to_text(schema)); }
   uint64_t class_hits(uint32_t class_id) const override;
   CallTotals class_calls(uint32_t class_id) const override;
+  probe::Instrumentation& instrumentation() { return *instrumentation_; }
   Result<probe::RemovalReport> disarm() override { return instrumentation_->disarm(); }
   void target_is_gone() override { instrumentation_->target_is_gone(); }
   void disarm_children(Summary& summary) override;

@@ -25,6 +25,7 @@ constexpr uint64_t kHeldNs = 1'000'000'000;
 
 RingConsumer::RingConsumer(const ConsumerInput& input, const RingInput& rings)
     : Consumer(input),
+      pid_(input.pid),
       geometry_(rings.geometry),
       region_(rings.region),
       now_{input.clock.clocks().counter_is_monotonic},
@@ -33,11 +34,7 @@ RingConsumer::RingConsumer(const ConsumerInput& input, const RingInput& rings)
       latency_scale_{.rate = input.latency_rate} {
   record_sizes_.resize(geometry_.class_count);
   record_sizes_[abi::kProcessClass] = sizeof(abi::ProcessRecord);
-  for (const ctf::EventClass& c : input.classes) {
-    if (c.of_blip) continue;
-    record_sizes_[c.id] = ctf::ring_record_size(c);
-    if (layouts_[c.id].name_offset >= 0 && !names_) names_.emplace(input.pid);
-  }
+  set_sizes(input.classes);
   if (geometry_.ring_size() == 0) return;  // counting: nothing to drain
   for (uint32_t i = 0; i < geometry_.ring_count; ++i)
     rings_.emplace_back(geometry_, region_, i, record_sizes_, rings.start_tsc);
@@ -45,6 +42,20 @@ RingConsumer::RingConsumer(const ConsumerInput& input, const RingInput& rings)
   ring_pids_.resize(geometry_.ring_count, rings.vpid);
   shared_.emplace(geometry_, region_, record_sizes_, rings.start_tsc);
   if (now_.monotonic) shared_->set_watchdog(kWatchdogNs);
+}
+
+// Those beyond the geometry are of other processes.
+void RingConsumer::set_sizes(const std::vector<ctf::EventClass>& classes) {
+  for (const ctf::EventClass& c : classes) {
+    if (c.of_blip || c.id >= record_sizes_.size()) continue;
+    record_sizes_[c.id] = ctf::ring_record_size(c);
+    if (layouts_[c.id].name_offset >= 0 && !names_) names_.emplace(pid_);
+  }
+}
+
+void RingConsumer::add_classes(const std::vector<ctf::EventClass>& all) {
+  Consumer::add_classes(all);
+  set_sizes(all);
 }
 
 std::vector<Consumer::Stream> RingConsumer::streams() const {

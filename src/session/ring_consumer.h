@@ -29,6 +29,7 @@ class RingConsumer final : public Consumer {
  public:
   RingConsumer(const ConsumerInput& input, const RingInput& rings);
 
+  void add_classes(const std::vector<ctf::EventClass>& all) override;
   uint64_t drain(ctf::ClockPair start) override;
   void finish() override;
   ConsumerTotals totals() const override;
@@ -39,6 +40,7 @@ class RingConsumer final : public Consumer {
   std::vector<Stream> streams() const override;
 
  private:
+  void set_sizes(const std::vector<ctf::EventClass>& classes);
   void on_record(RingOutput* out, uint64_t tsc, uint16_t class_id, int32_t pid, const uint8_t* record,
                  uint32_t size);
   const uint8_t* finished(const Layout& layout, const uint8_t* record, uint32_t size);
@@ -49,6 +51,7 @@ class RingConsumer final : public Consumer {
   void release(uint32_t ring);
   void release_shared();
 
+  pid_t pid_;
   abi::Geometry geometry_;
   uint8_t* region_;
   std::vector<uint32_t> record_sizes_;  // by class id

@@ -3,6 +3,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "session/environment.h"
 #include "session/session_impl.h"
 
@@ -64,7 +66,10 @@ std::optional<int> Session::wait_for_command() {
   if (!impl_->spawn) return std::nullopt;
   return impl_->spawn->command.wait();
 }
-bool Session::may_come_later() const { return impl_->may_come_later(); }
+bool Session::may_come_later() const {
+  return impl_->may_come_later() || std::any_of(impl_->live.begin(), impl_->live.end(),
+                                                [](const auto& p) { return p->waits_for_libraries(); });
+}
 void Session::request_stop() { stop_requested = true; }
 bool Session::forward_to_command(int signal) { return current_command.send(signal); }
 

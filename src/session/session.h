@@ -106,7 +106,7 @@ class Session {
   // finishes the trace.
   Summary run(const Hooks& hooks);
 
-  // Nothing may match now: programs that come later (--follow-exec) count too.
+  // Nothing may match now: programs and libraries that come later count too.
   bool may_come_later() const;
 
   // The command ended, or executed another program, before everything in it could be probed.

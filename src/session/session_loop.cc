@@ -39,6 +39,8 @@ bool Session::Impl::wait(milliseconds pause) {
   std::vector<pollfd> events;
   for (const auto& process : live)
     events.push_back({.fd = process->poll_fd(), .events = POLLIN, .revents = 0});
+  for (const auto& process : live)
+    events.push_back({.fd = process->libraries_fd(), .events = POLLIN, .revents = 0});
   if (family)
     for (int fd : family->pidfds()) events.push_back({.fd = fd, .events = POLLIN, .revents = 0});
   return ::poll(events.data(), events.size(), static_cast<int>(pause.count())) > 0;
@@ -83,6 +85,15 @@ void Session::Impl::look_for_more(const Hooks& hooks) {
         fmt::format("armed {} probes in process {}", armed.probes - probes, live.back()->process().pid()));
 }
 
+void Session::Impl::look_at_libraries(const Hooks& hooks) {
+  const LibraryHooks told{.notice =
+                              [&](const std::string& text) {
+                                if (hooks.notice) hooks.notice(text);
+                              },
+                          .before_events = [&] { return dir ? write_metadata() : Status(); }};
+  for (const auto& process : live) process->look_at_libraries(told);
+}
+
 End Session::Impl::loop(const Hooks& hooks) {
   const auto begin = Clock::now();
   for (;;) {
@@ -102,6 +113,7 @@ End Session::Impl::loop(const Hooks& hooks) {
     wait(pause);
     follow(hooks);
     if (const auto end = drop_gone(hooks)) return *end;
+    look_at_libraries(hooks);
     look_for_more(hooks);
     if (output_error) return End::kOutputFailed;
   }

@@ -16,26 +16,29 @@ namespace {
 
 class Finder {
  public:
-  Finder(const Options& options, std::span<const probe::Module> modules, const probe::ResolveContext& context)
-      : options_(options), modules_(modules), context_(context) {}
+  Finder(const Options& options, std::span<const probe::Module> modules, const probe::ResolveContext& context,
+         const RequestMask& wanted)
+      : options_(options), modules_(modules), context_(context), wanted_(wanted) {}
 
   Result<FoundTargets> run(bool part_will_do) {
     TRY_OK(add_functions(ProbeKind::kFunction, part_will_do));
     TRY_OK(add_functions(ProbeKind::kReturn, part_will_do));
     for (size_t i = 0; i < options_.probes.size(); ++i)
-      if (Status status = add(i); !status && !part_will_do) return status.error();
+      if (Status status = is_wanted(i) ? add(i) : Status(); !status && !part_will_do) return status.error();
     std::stable_sort(found_.targets.begin(), found_.targets.end(),
                      [](const Target& a, const Target& b) { return a.request < b.request; });
     return std::move(found_);
   }
 
  private:
+  bool is_wanted(size_t request) const { return wanted_.empty() || wanted_[request]; }
+
   // All at once, because a function that several of them mean is probed once.
   Status add_functions(ProbeKind kind, bool part_will_do) {
     std::vector<elf::Spec> specs;
     std::vector<size_t> requests;
     for (size_t i = 0; i < options_.probes.size(); ++i) {
-      if (options_.probes[i].kind != kind) continue;
+      if (options_.probes[i].kind != kind || !is_wanted(i)) continue;
       const elf::Spec& spec = options_.probes[i].spec;
       if (part_will_do && !probe::resolve_functions({&spec, 1}, modules_, context_)) continue;
       specs.push_back(spec);
@@ -96,14 +99,16 @@ class Finder {
   const Options& options_;
   std::span<const probe::Module> modules_;
   const probe::ResolveContext& context_;
+  const RequestMask& wanted_;
   FoundTargets found_;
 };
 
 }  // namespace
 
 Result<FoundTargets> find_targets(const Options& options, std::span<const probe::Module> modules,
-                                  const probe::ResolveContext& context, bool part_will_do) {
-  return Finder(options, modules, context).run(part_will_do);
+                                  const probe::ResolveContext& context, bool part_will_do,
+                                  const RequestMask& wanted) {
+  return Finder(options, modules, context, wanted).run(part_will_do);
 }
 
 std::string name_of(const Target& target, std::span<const probe::Module> modules) {

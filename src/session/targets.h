@@ -28,10 +28,14 @@ struct FoundTargets {
   std::vector<Refusal> refused;
 };
 
+// Which requests count; empty: all.
+using RequestMask = std::vector<bool>;
+
 // A request that matches nothing is an error, or left out if a part will do. Functions asked for by several
 // --function, or by several --return, are found once; any other instruction as often as it is asked for.
 Result<FoundTargets> find_targets(const Options& options, std::span<const probe::Module> modules,
-                                  const probe::ResolveContext& context, bool part_will_do);
+                                  const probe::ResolveContext& context, bool part_will_do,
+                                  const RequestMask& wanted = {});
 
 // What its events are called.
 std::string name_of(const Target& target, std::span<const probe::Module> modules);

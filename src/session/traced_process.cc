@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/progress.h"
+#include "elf/match.h"
 #include "probe/functions.h"
 #include "probe/leftovers.h"
 #include "probe/plan.h"
@@ -15,7 +16,6 @@
 #include "proc/status.h"
 #include "session/pad_source.h"
 #include "session/plan_options.h"
-#include "session/trampoline_room.h"
 #include "session/uprobe_source.h"
 
 namespace blip::session {
@@ -25,9 +25,27 @@ namespace {
 constexpr uint64_t kLeastSharedRing = 1 << 20;
 constexpr uint32_t kMinSlotSize = 64;
 constexpr uint32_t kSchemaRoom = 16 << 10;  // for where the trace goes, and a long command line
+constexpr uint32_t kSchemaPerClass = 256;
 
 bool is_trap(const probe::Probe& probe) {
   return !probe.planned.refused() && probe.planned.step == x86::Step::kTrap;
+}
+
+// Of latencies a histogram for each class and CPU would have to be set aside: too much.
+bool may_probe_later(const PlanScope& scope, const Options& options) {
+  return !scope.only && options.backend != Backend::kUprobe && !options.latencies;
+}
+
+bool names_absent_module(const elf::Spec& spec, std::span<const probe::Module> modules,
+                         std::span<const probe::UnreadableModule> unreadable) {
+  const auto is_meant = [&](const std::string& path) {
+    return elf::module_matches(*spec.module, path.substr(path.rfind('/') + 1));
+  };
+  return spec.module && spec.kind != elf::SpecKind::kAddress &&
+         std::none_of(modules.begin(), modules.end(),
+                      [&](const probe::Module& m) { return is_meant(m.path()); }) &&
+         std::none_of(unreadable.begin(), unreadable.end(),
+                      [&](const probe::UnreadableModule& m) { return is_meant(m.path); });
 }
 
 double to_ms(std::chrono::nanoseconds t) { return std::chrono::duration<double, std::milli>(t).count(); }
@@ -49,131 +67,88 @@ TracedProcess::~TracedProcess() {
   disarm(nobody_reads_it);
 }
 
-// targets_, from what the user asked for.
-Status TracedProcess::resolve(const PlanScope& scope, const probe::ResolveContext& where) {
-  TRY(FoundTargets found, find_targets(context_.options, modules_, where, scope.part_will_do));
-  targets_ = std::move(found.targets);
-  refused_ = std::move(found.refused);
-  if (scope.only) std::erase_if(targets_, [&](const Target& t) { return !scope.only(modules_[t.module]); });
-  if (targets_.empty())
-    return refused_.empty() ? Error(ErrorKind::kNotFound, "nothing matches") : all_refused();
-  return check_number();
-}
-
-// Making a million names takes a second.
-bool TracedProcess::needs_name(const Target& target) const {
-  return context_.options.mode == Mode::kCount ||
-         context_.options.probes[target.request].kind != ProbeKind::kEveryInstruction;
-}
-
-Status TracedProcess::check_number() const {
+// Nothing need match now if a library may come.
+bool TracedProcess::may_be_empty(const PlanScope& scope) const {
   const Options& options = context_.options;
-  if (targets_.size() <= options.max_probes) return check_histograms(targets_.size());
+  const bool names_module = std::any_of(options.probes.begin(), options.probes.end(),
+                                        [](const ProbeRequest& r) { return r.spec.module.has_value(); });
+  return may_probe_later(scope, options) && (options.wait_library || (options.follow_exec && names_module));
+}
+
+// Those that must match now. A SPEC of a library that is not loaded waits for it, if there is something else
+// to do meanwhile. Empty: all must.
+RequestMask TracedProcess::present_requests(const PlanScope& scope,
+                                            const probe::ResolveContext& where) const {
+  const Options& options = context_.options;
+  RequestMask present(options.probes.size(), true);
+  if (!may_probe_later(scope, options) || present.size() == 1) return {};
+  for (size_t i = 0; i < present.size(); ++i) {
+    elf::Spec spec = options.probes[i].spec;
+    present[i] = !names_absent_module(spec, plan_.modules, where.unreadable);
+    if (!present[i] || !spec.module || !elf::is_glob(*spec.module)) continue;
+    if (spec.kind == elf::SpecKind::kSymbolOffset) spec.kind = elf::SpecKind::kName;
+    present[i] = probe::resolve_functions({&spec, 1}, plan_.modules, {.hints = false}).has_value();
+  }
+  return std::find(present.begin(), present.end(), true) == present.end() ? RequestMask() : present;
+}
+
+// plan_.targets, from what the user asked for.
+Status TracedProcess::resolve(const PlanScope& scope, const probe::ResolveContext& where) {
+  const Options& options = context_.options;
+  const RequestMask present = present_requests(scope, where);
+  TRY(FoundTargets found,
+      find_targets(options, plan_.modules, where, scope.part_will_do || may_be_empty(scope), present));
+  plan_.targets = std::move(found.targets);
+  plan_.refused = std::move(found.refused);
+  if (scope.only)
+    std::erase_if(plan_.targets, [&](const Target& t) { return !scope.only(plan_.modules[t.module]); });
+  if (plan_.targets.empty() && !plan_.refused.empty()) return plan_.all_refused();
+  if (plan_.targets.empty() && !may_be_empty(scope)) return Error(ErrorKind::kNotFound, "nothing matches");
+  if (plan_.targets.empty()) remarks_.push_back("nothing matches yet: waiting for libraries that come later");
+  for (size_t i = 0; i < present.size(); ++i)
+    if (!present[i])
+      remarks_.push_back(
+          fmt::format("{}: waiting for a library that is not loaded yet", options.probes[i].spec.text));
+  return check_number(plan_.targets.size());
+}
+
+Status TracedProcess::check_number(size_t all) const {
+  const Options& options = context_.options;
+  if (all <= options.max_probes) return check_histograms(all);
   const bool functions_only = std::all_of(
       options.probes.begin(), options.probes.end(),
       [](const ProbeRequest& r) { return r.kind == ProbeKind::kFunction || r.kind == ProbeKind::kReturn; });
-  return Error(ErrorKind::kUsage, fmt::format("{} {} match, more than {}: say --max-probes {} if you mean it",
-                                              targets_.size(), functions_only ? "functions" : "instructions",
-                                              options.max_probes, targets_.size()));
+  return Error(ErrorKind::kUsage,
+               fmt::format("{} {} match, more than {}: say --max-probes {} if you mean it", all,
+                           functions_only ? "functions" : "instructions", options.max_probes, all));
 }
 
 Status TracedProcess::make_plan(const PlanScope& scope) {
   TRY(const std::vector<proc::Map> maps, proc::read_maps(process_.pid()));
   TRY(probe::LoadedModules loaded, probe::load_modules(process_, memory_, maps, context_.files));
-  modules_ = std::move(loaded.modules);
+  plan_.modules = std::move(loaded.modules);
   modules_complete_ = loaded.unreadable.empty();
   for (const probe::UnreadableModule& m : loaded.unreadable) notes_.push_back(m.text());
-  TRY_OK(resolve(scope, {&memory_, loaded.unreadable, maps}));
-  for (const probe::Module& m : modules_) notes_.insert(notes_.end(), m.notes().begin(), m.notes().end());
-  ExpandedTargets expanded = expand_targets(context_.options, targets_, modules_);
-  points_ = std::move(expanded.points);
-  target_refusals_ = std::move(expanded.refused);
-  sites_.resize(modules_.size());
+  TRY_OK(resolve(scope, {.memory = &memory_, .unreadable = loaded.unreadable, .maps = maps}));
+  for (const probe::Module& m : plan_.modules)
+    notes_.insert(notes_.end(), m.notes().begin(), m.notes().end());
+  plan_.expand(context_.options);
+  if (may_probe_later(scope, context_.options)) watch_libraries(maps);
   if (context_.options.backend == Backend::kUprobe) {
-    plan_uprobes();
+    plan_.plan_uprobes();
   } else {
-    TRY_OK(plan_pads(maps));
+    TRY(probe::PlanOptions how, plan_options());
+    if (context_.options.allow_trap) how.traps = x86::TrapUse::kLast;
+    if (context_.options.backend == Backend::kTrap) how.traps = x86::TrapUse::kAlways;
+    plan_.plan_pads(context_.options, how, maps);
   }
-  if (std::none_of(target_refusals_.begin(), target_refusals_.end(),
-                   [](const std::string& refusal) { return refusal.empty(); }))
-    return all_refused();
-  return {};
+  if (plan_.targets.empty())
+    return late_requests_.empty() ? Error(ErrorKind::kNotFound, "nothing matches") : Status();
+  return plan_.nothing_can_be_armed() ? plan_.all_refused() : Status();
 }
 
-// Where a part of a group is refused, the others are taken out and everything is planned again: they may
-// have been in the way of something.
-Status TracedProcess::plan_pads(const std::vector<proc::Map>& maps) {
-  constexpr int kRounds = 3;
-  TRY(probe::PlanOptions options, plan_options_of(process_.pid(), modules_));
-  if (context_.options.allow_trap) options.traps = x86::TrapUse::kLast;
-  if (context_.options.backend == Backend::kTrap) options.traps = x86::TrapUse::kAlways;
-  for (int round = 1;; ++round) {
-    probes_.assign(points_.size(), {});
-    x86::TrampolineSpace space =
-        room_for_trampolines(maps, points_.size(), context_.options.mode == Mode::kCount);
-    for (size_t m = 0; m < modules_.size(); ++m) plan_module(m, options, space);
-    if (!refuse_broken_groups() || round == kRounds) return {};
-    std::erase_if(points_, [&](const ProbePoint& p) { return !target_refusals_[p.target].empty(); });
-  }
-}
-
-void TracedProcess::plan_module(size_t module, const probe::PlanOptions& options,
-                                x86::TrampolineSpace& space) {
-  std::vector<size_t> mine;
-  std::vector<probe::Point> points;
-  for (size_t i = 0; i < points_.size(); ++i) {
-    if (targets_[points_[i].target].module != module) continue;
-    mine.push_back(i);
-    points.push_back(points_[i].point);
-  }
-  if (mine.empty()) return;
-  probe::ModulePlan plan = probe::plan_points(modules_[module], points, options, space);
-  for (size_t i = 0; i < mine.size(); ++i)
-    probes_[mine[i]] = {.module = module, .planned = std::move(plan.probes[i]), .program = {}};
-  sites_[module] = std::move(plan.sites);
-}
-
-// True: some are refused whose other parts were planned for nothing.
-bool TracedProcess::refuse_broken_groups() {
-  bool for_nothing = false;
-  for (size_t i = 0; i < points_.size(); ++i) {
-    const ProbePoint& p = points_[i];
-    std::string& refusal = target_refusals_[p.target];
-    if (!probes_[i].planned.refused() || !refusal.empty()) continue;
-    refusal = probes_[i].planned.refusal;
-    const bool is_exit = p.role == ProbePoint::Role::kReturn || p.role == ProbePoint::Role::kTailJump;
-    if (is_exit) refusal = fmt::format("its exit at {:#x}: {}", p.point.addr.value, refusal);
-    for_nothing |= p.role != ProbePoint::Role::kHit;
-  }
-  for (size_t i = 0; i < points_.size(); ++i)
-    if (const std::string& refusal = target_refusals_[points_[i].target]; !refusal.empty())
-      probes_[i].planned.refusal = refusal;
-  return for_nothing;
-}
-
-// The kernel needs no room for a jump: what it refuses it says itself.
-void TracedProcess::plan_uprobes() {
-  probes_.resize(points_.size());
-  for (size_t i = 0; i < points_.size(); ++i) {
-    const size_t target = points_[i].target;
-    probes_[i].module = targets_[target].module;
-    if (points_[i].point.function.is_ifunc)
-      probes_[i].planned.refusal = target_refusals_[target] =
-          "an IFUNC: what it stands for is chosen in the process, and not known here";
-  }
-}
-
-// Said before the target is touched.
-Error TracedProcess::all_refused() const {
-  constexpr size_t kShown = 5;
-  std::vector<Refusal> all = refused_;
-  for (size_t i = 0; i < targets_.size(); ++i)
-    all.push_back({name_of(targets_[i], modules_), target_refusals_[i]});
-  std::string text = "nothing can be armed";
-  for (size_t i = 0; i < std::min(kShown, all.size()); ++i)
-    text += fmt::format("{} {}: {}", i == 0 ? ":" : ";", all[i].probe, all[i].reason);
-  if (all.size() > kShown) text += fmt::format("; and {} more", all.size() - kShown);
-  return Error(ErrorKind::kUnsupported, text);
+Result<probe::PlanOptions> TracedProcess::plan_options() const {
+  return plan_options_of(process_.pid(), plan_.modules);
 }
 
 size_t TracedProcess::most_classes() const {
@@ -185,7 +160,8 @@ size_t TracedProcess::most_classes() const {
 
 abi::Geometry TracedProcess::geometry(uint32_t largest_record) const {
   const Options& options = context_.options;
-  abi::Geometry g{.class_count = static_cast<uint32_t>(context_.classes.classes().size()) + abi::kFirstClass};
+  abi::Geometry g{.class_count = static_cast<uint32_t>(context_.classes.classes().size()) + abi::kFirstClass +
+                                 spare_classes()};
   g.latencies = options.latencies;
   if (options.mode == Mode::kCount) return g;
   g.subbuf_count = options.subbuf_count;
@@ -201,34 +177,19 @@ Status TracedProcess::arm() {
   TRY(const probe::Leftovers leftovers, probe::clean_leftovers(process_, memory_));
   if (const auto text = leftovers.text()) notes_.push_back(*text);
   kept_ = leftovers.kept;
-  std::vector<ProbedPlace> places;
-  places.reserve(targets_.size());
-  for (const Target& t : targets_) {
-    const probe::Module& module = modules_[t.module];
-    places.push_back({needs_name(t) ? name_of(t, modules_) : "", module.basename(), t.point.addr, t.request,
-                      module.to_target(t.point.addr).value});
-  }
-  std::vector<jit::Program> programs = context_.classes.add(places);
+  const std::vector<jit::Program> programs = context_.classes.add(plan_.places(context_.options));
   if (const size_t most = most_classes(); context_.classes.classes().size() > most)
     return Error(ErrorKind::kUsage, fmt::format("too many probes: at most {}", most));
   TRY_OK(check_histograms(context_.classes.classes().size()));
   measure_clock();
-  uint32_t largest = 0;
-  for (size_t i = 0; i < probes_.size(); ++i) {
-    const ProbePoint& p = points_[i];
-    const probe::Module& module = modules_[targets_[p.target].module];
-    probes_[i].program = program_at(p, programs[p.target], module.to_target(p.point.addr).value);
-    if (probes_[i].program.is_return)
-      probes_[i].program.filter = jit::in_clock_units(
-          context_.options.probes[targets_[p.target].request].filter, context_.latency_rate);
-    if (p.role != ProbePoint::Role::kHit) probes_[i].group = p.target;
-    largest = std::max(largest, probes_[i].program.record_size);
-  }
+  uint32_t largest = plan_.set_programs(context_.options, programs, context_.latency_rate);
+  largest = std::max(largest, context_.classes.largest_record(late_requests_));
   schema_ = {.start = context_.clock.sample(),
              .monotonic = context_.clock.clocks().counter_is_monotonic,
              .vpid = process_.ns_pid(),
              .classes = context_.classes.classes()};
   TRY(source_, make_source(largest));
+  hold_loader();
   return {};
 }
 
@@ -275,31 +236,51 @@ Result<std::unique_ptr<EventSource>> TracedProcess::make_source(uint32_t largest
                             .latency_rate = context_.latency_rate};
   if (context_.options.backend == Backend::kUprobe) {
     std::vector<UprobeSource::Probe> probes;
-    for (size_t i = 0; i < probes_.size(); ++i)
-      probes.push_back({modules_[probes_[i].module].to_target(points_[i].point.addr), probes_[i].program,
-                        probes_[i].planned.refused()});
+    for (size_t i = 0; i < plan_.probes.size(); ++i) {
+      const probe::Probe& probe = plan_.probes[i];
+      probes.push_back({plan_.modules[probe.module].to_target(plan_.points[i].point.addr), probe.program,
+                        probe.planned.refused()});
+    }
     TRY(std::unique_ptr<EventSource> source,
         UprobeSource::arm(process_, memory_, std::move(probes), geometry(largest).ring_size(), input));
     return source;
   }
   abi::Geometry shape = geometry(largest);
   const std::string schema = shape.subbuf_size == 0 ? "" : to_text(schema_);
-  if (!schema.empty()) shape.schema_size = static_cast<uint32_t>(schema.size()) + kSchemaRoom;
-  TRY(std::unique_ptr<EventSource> source,
+  if (!schema.empty())
+    shape.schema_size =
+        static_cast<uint32_t>(schema.size()) + kSchemaRoom + kSchemaPerClass * spare_classes();
+  std::vector<probe::Probe> probes = plan_.probes;
+  if (plan_.loader) probes.push_back(plan_.loader_probe);
+  TRY(std::unique_ptr<PadSource> source,
       PadSource::arm({.process = process_,
                       .memory = memory_,
-                      .modules = modules_,
-                      .sites = std::move(sites_),
-                      .probes = probes_,
+                      .modules = plan_.modules,
+                      .sites = std::move(plan_.sites),
+                      .probes = probes,
                       .options = {.geometry = shape,
                                   .modules_complete = modules_complete_,
                                   .follow_fork = context_.options.follow_fork,
                                   .monotonic_clock = context_.clock.clocks().counter_is_monotonic,
+                                  .spare_probes = spare_probes(),
+                                  .spares_ask_tid = asks_for_threads(),
                                   .returns = asks_for_returns(),
                                   .kept = kept_,
                                   .schema = schema}},
                      input));
+  pads_ = source.get();
   return source;
+}
+
+// In kTrace mode every event tells its thread.
+bool TracedProcess::asks_for_threads() const {
+  if (context_.options.mode != Mode::kRecord) return context_.options.mode == Mode::kTrace;
+  const auto& probes = context_.options.probes;
+  return std::any_of(probes.begin(), probes.end(), [](const ProbeRequest& r) {
+    return std::any_of(r.contexts.begin(), r.contexts.end(), [](const Context& c) {
+      return c.kind == ContextKind::kTid || c.kind == ContextKind::kComm;
+    });
+  });
 }
 
 bool TracedProcess::asks_for_returns() const {
@@ -308,40 +289,39 @@ bool TracedProcess::asks_for_returns() const {
                      [](const ProbeRequest& r) { return r.kind == ProbeKind::kReturn; });
 }
 
-// By target: why it is not armed, or nothing.
-std::vector<std::string> TracedProcess::all_refusals() const {
-  std::vector<std::string> refusals = target_refusals_;
-  for (const auto& [probe, reason] : source_->report().refused)
-    if (std::string& refusal = refusals[points_[probe].target]; refusal.empty()) refusal = reason;
-  return refusals;
-}
-
 void TracedProcess::report(Armed& armed) const {
   const probe::ArmReport& report = source_->report();
-  const std::vector<std::string> refusals = all_refusals();
-  armed.refused.insert(armed.refused.end(), refused_.begin(), refused_.end());
-  for (size_t i = 0; i < targets_.size(); ++i) {
+  const std::vector<std::string> refusals = plan_.refusals_after(report.refused);
+  armed.refused.insert(armed.refused.end(), plan_.refused.begin(), plan_.refused.end());
+  for (size_t i = 0; i < plan_.targets.size(); ++i) {
     if (refusals[i].empty()) {
       ++armed.probes;
     } else {
-      armed.refused.push_back({name_of(targets_[i], modules_), refusals[i]});
+      armed.refused.push_back({name_of(plan_.targets[i], plan_.modules), refusals[i]});
     }
   }
   std::set<size_t> trapped;
-  for (size_t i = 0; i < probes_.size(); ++i)
-    if (is_trap(probes_[i]) && refusals[points_[i].target].empty()) trapped.insert(points_[i].target);
+  for (size_t i = 0; i < plan_.probes.size(); ++i) {
+    const size_t target = plan_.points[i].target;
+    if (is_trap(plan_.probes[i]) && refusals[target].empty()) trapped.insert(target);
+  }
   armed.traps += trapped.size();
+  armed.remarks.insert(armed.remarks.end(), remarks_.begin(), remarks_.end());
   armed.notes.insert(armed.notes.end(), notes_.begin(), notes_.end());
   armed.notes.insert(armed.notes.end(), report.notes.begin(), report.notes.end());
   armed.paused_ms = std::max(armed.paused_ms, to_ms(report.paused));
 }
 
 std::string TracedProcess::place_of(TargetAddr address) const {
-  for (const probe::Module& module : modules_) {
-    const FileAddr in_file = module.to_file(address);
-    if (!module.file().is_code(in_file)) continue;
-    const auto function = probe::function_around(module, in_file);
-    if (function && *function) return probe::place_name(module, **function, in_file);
+  std::vector<const probe::Module*> modules;
+  for (const probe::Module& module : plan_.modules) modules.push_back(&module);
+  for (const ProbePlan& plan : late_plans_)
+    for (const probe::Module& module : plan.modules) modules.push_back(&module);
+  for (const probe::Module* module : modules) {
+    const FileAddr in_file = module->to_file(address);
+    if (!module->file().is_code(in_file)) continue;
+    const auto function = probe::function_around(*module, in_file);
+    if (function && *function) return probe::place_name(*module, **function, in_file);
   }
   return {};
 }
@@ -376,6 +356,7 @@ int TracedProcess::poll_fd() const {
 bool TracedProcess::disarm(Summary& summary) {
   disarmed_ = true;
   bool kept = false;
+  loader_.reset();
   if (!has_left()) {
     auto removed = source_->disarm();
     kept = removed && removed->kept;
@@ -385,12 +366,19 @@ bool TracedProcess::disarm(Summary& summary) {
   return !kept;
 }
 
-// Class ids.
+// Class ids. One that was armed once counts, whatever came of its library.
 std::vector<uint32_t> TracedProcess::armed_classes() const {
-  const std::vector<std::string> refusals = all_refusals();
   std::vector<uint32_t> armed;
-  for (size_t i = 0; i < probes_.size(); ++i)
-    if (refusals[points_[i].target].empty()) armed.push_back(probes_[i].program.class_id);
+  const auto add = [&](const ProbePlan& plan) {
+    const std::vector<std::string> refusals = plan.refusals_after(source_->report().refused);
+    for (size_t i = 0; i < plan.probes.size(); ++i) {
+      const uint32_t id = plan.probes[i].program.class_id;
+      const bool is_armed = refusals[plan.points[i].target].empty();
+      if (is_armed || (!late_plans_.empty() && source_->class_hits(id) != 0)) armed.push_back(id);
+    }
+  };
+  add(plan_);
+  for (const ProbePlan& plan : late_plans_) add(plan);
   std::sort(armed.begin(), armed.end());
   armed.erase(std::unique(armed.begin(), armed.end()), armed.end());
   return armed;

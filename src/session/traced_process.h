@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -18,7 +19,9 @@
 #include "session/classes.h"
 #include "session/environment.h"
 #include "session/event_source.h"
-#include "session/return_points.h"
+#include "session/library_watch.h"
+#include "session/loader_watch.h"
+#include "session/probe_plan.h"
 #include "session/session.h"
 #include "session/targets.h"
 
@@ -48,6 +51,14 @@ struct PlanScope {
   bool part_will_do = false;                       // requests without a match are left out, not refused
 };
 
+// What looking for libraries that came or went tells.
+struct LibraryHooks {
+  std::function<void(const std::string&)> notice;
+  std::function<Status()> before_events;  // of new classes
+};
+
+class PadSource;
+
 // One process with its probes, from plan to detach, and the children that forks gave a copy of them. Whatever
 // happens after arm(), the destructor leaves them as they were.
 class TracedProcess {
@@ -76,6 +87,13 @@ class TracedProcess {
   int poll_fd() const;
   bool shares(pid_t pid) const { return source_->shares(pid); }
 
+  // Arms what has been loaded since the last look, forgets what has gone (traced_libraries.cc).
+  void look_at_libraries(const LibraryHooks& hooks);
+  // Nothing matches yet, but may when a library comes.
+  bool waits_for_libraries() const { return plan_.targets.empty(); }
+  // To poll(2): readable when it waits for that; negative if it never does.
+  int libraries_fd() const { return loader_ ? loader_->fd() : -1; }
+
   // Restores the process and its children. False: a thread is inside a probe, and the memory stays.
   bool disarm(Summary& summary);
   // Counting: adds the hits of each armed function to its class's entry, [class id - 1].
@@ -88,39 +106,52 @@ class TracedProcess {
       : process_(std::move(process)), memory_(std::move(memory)), context_(context) {}
 
   Status make_plan(const PlanScope& scope);
-  Status plan_pads(const std::vector<proc::Map>& maps);
-  void plan_module(size_t module, const probe::PlanOptions& options, x86::TrampolineSpace& space);
-  bool refuse_broken_groups();
+  Result<probe::PlanOptions> plan_options() const;
   Status check_histograms(size_t functions) const;
   void measure_clock();
   Status resolve(const PlanScope& scope, const probe::ResolveContext& where);
-  bool needs_name(const Target& target) const;
-  Status check_number() const;
-  Error all_refused() const;
+  bool may_be_empty(const PlanScope& scope) const;
+  RequestMask present_requests(const PlanScope& scope, const probe::ResolveContext& where) const;
+  Status check_number(size_t more) const;
   bool asks_for_returns() const;
-  std::vector<std::string> all_refusals() const;
   std::vector<uint32_t> armed_classes() const;
+  bool asks_for_threads() const;
   size_t most_classes() const;
   abi::Geometry geometry(uint32_t largest_record) const;
-  void plan_uprobes();
   Result<std::unique_ptr<EventSource>> make_source(uint32_t largest_record);
   bool has_left();
+  // traced_libraries.cc
+  void find_late_requests();
+  void watch_libraries(const std::vector<proc::Map>& maps);
+  void hold_loader();
+  uint32_t spare_classes() const;
+  uint32_t spare_probes() const;
+  void compare_libraries(const LibraryHooks& hooks);
+  bool is_filtered() const;
+  void tell_elsewhere(const LibraryHooks& hooks);
+  void arm_libraries(std::vector<CodeFile> came, const LibraryHooks& hooks);
+  Status arm_plan(ProbePlan& plan, std::span<const proc::Map> mapped, const LibraryHooks& hooks);
+  void tell_armed(const ProbePlan& plan, const LibraryHooks& hooks) const;
+  void revive(const CodeFile& library, const LibraryHooks& hooks);
 
   proc::Process process_;
   proc::Memory memory_;
   TraceContext& context_;
   std::vector<std::string> notes_;
-  std::vector<probe::Module> modules_;
+  std::vector<std::string> remarks_;
+  ProbePlan plan_;
   bool modules_complete_ = false;
-  std::vector<Target> targets_;
-  probe::KeptMemory kept_;                    // of earlier blips
-  std::vector<std::string> target_refusals_;  // by target, empty: it can be armed
-  std::vector<ProbePoint> points_;            // what is patched for them
-  std::vector<Refusal> refused_;              // what is not even a target
-  probe::ModuleSites sites_;
-  std::vector<probe::Probe> probes_;  // one per point
+  probe::KeptMemory kept_;     // of earlier blips
+  RequestMask late_requests_;  // that may match a library that comes later; empty: none may
+  std::optional<LibraryWatch> libraries_;
+  std::deque<ProbePlan> late_plans_;
+  std::vector<probe::Module> planned_;  // modules that plans were made for, there or gone
   RegionSchema schema_;
   std::unique_ptr<EventSource> source_;
+  PadSource* pads_ = nullptr;  // the source, if it is one
+  std::optional<LoaderWatch> loader_;
+  uint32_t elsewhere_ = 0;  // changes of libraries in children
+  bool told_elsewhere_ = false;
   bool disarmed_ = false;
   std::optional<End> left_;  // the process itself has gone
 };

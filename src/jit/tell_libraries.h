@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "jit/emitter.h"
+
+namespace blip::jit {
+
+// Tells blip that the loader has changed the list of libraries: see abi::LibraryWord.
+class TellLibrariesEmitter final : public ProgramEmitter {
+ public:
+  using ProgramEmitter::ProgramEmitter;
+
+  void hot(asmjit::Label done) override;
+  void cold(asmjit::Label) override {}
+};
+
+}  // namespace blip::jit

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+#include "session/probe_plan.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "session/trampoline_room.h"
+
+namespace blip::session {
+
+namespace {
+
+// Making a million names takes a second.
+bool needs_name(const Options& options, const Target& target) {
+  return options.mode == Mode::kCount || options.probes[target.request].kind != ProbeKind::kEveryInstruction;
+}
+
+}  // namespace
+
+void ProbePlan::expand(const Options& options) {
+  ExpandedTargets expanded = expand_targets(options, targets, modules);
+  points = std::move(expanded.points);
+  refusals = std::move(expanded.refused);
+  sites.resize(modules.size());
+}
+
+// Where a part of a group is refused, the others are taken out and everything is planned again: they may
+// have been in the way of something.
+void ProbePlan::plan_pads(const Options& options, const probe::PlanOptions& how,
+                          const std::vector<proc::Map>& maps) {
+  constexpr int kRounds = 3;
+  for (int round = 1;; ++round) {
+    probes.assign(points.size(), {});
+    x86::TrampolineSpace space = room_for_trampolines(maps, points.size(), options.mode == Mode::kCount);
+    for (size_t m = 0; m < modules.size(); ++m) plan_module(m, how, space);
+    if (!refuse_broken_groups() || round == kRounds) return;
+    std::erase_if(points, [&](const ProbePoint& p) { return !refusals[p.target].empty(); });
+  }
+}
+
+void ProbePlan::plan_module(size_t module, const probe::PlanOptions& how, x86::TrampolineSpace& space) {
+  std::vector<size_t> mine;
+  std::vector<probe::Point> wanted;
+  for (size_t i = 0; i < points.size(); ++i) {
+    if (targets[points[i].target].module != module) continue;
+    mine.push_back(i);
+    wanted.push_back(points[i].point);
+  }
+  const bool has_hook = loader && loader->module == module;
+  if (has_hook)
+    wanted.push_back({.addr = loader->function.addr, .is_entry = true, .function = loader->function});
+  if (wanted.empty()) return;
+  probe::ModulePlan plan = probe::plan_points(modules[module], wanted, how, space);
+  for (size_t i = 0; i < mine.size(); ++i)
+    probes[mine[i]] = {.module = module, .planned = std::move(plan.probes[i]), .program = {}};
+  if (has_hook)
+    loader_probe = {.module = module,
+                    .planned = std::move(plan.probes.back()),
+                    .program = {.kind = jit::Program::Kind::kTellLibraries}};
+  sites[module] = std::move(plan.sites);
+}
+
+// True: some are refused whose other parts were planned for nothing.
+bool ProbePlan::refuse_broken_groups() {
+  bool for_nothing = false;
+  for (size_t i = 0; i < points.size(); ++i) {
+    const ProbePoint& p = points[i];
+    std::string& refusal = refusals[p.target];
+    if (!probes[i].planned.refused() || !refusal.empty()) continue;
+    refusal = probes[i].planned.refusal;
+    const bool is_exit = p.role == ProbePoint::Role::kReturn || p.role == ProbePoint::Role::kTailJump;
+    if (is_exit) refusal = fmt::format("its exit at {:#x}: {}", p.point.addr.value, refusal);
+    for_nothing |= p.role != ProbePoint::Role::kHit;
+  }
+  for (size_t i = 0; i < points.size(); ++i)
+    if (const std::string& refusal = refusals[points[i].target]; !refusal.empty())
+      probes[i].planned.refusal = refusal;
+  return for_nothing;
+}
+
+// The kernel needs no room for a jump: what it refuses it says itself.
+void ProbePlan::plan_uprobes() {
+  probes.resize(points.size());
+  for (size_t i = 0; i < points.size(); ++i) {
+    const size_t target = points[i].target;
+    probes[i].module = targets[target].module;
+    if (points[i].point.function.is_ifunc)
+      probes[i].planned.refusal = refusals[target] =
+          "an IFUNC: what it stands for is chosen in the process, and not known here";
+  }
+}
+
+std::vector<ProbedPlace> ProbePlan::places(const Options& options) const {
+  std::vector<ProbedPlace> all;
+  all.reserve(targets.size());
+  for (const Target& t : targets) {
+    const probe::Module& module = modules[t.module];
+    all.push_back({needs_name(options, t) ? name_of(t, modules) : "", module.basename(), t.point.addr,
+                   t.request, module.to_target(t.point.addr).value});
+  }
+  return all;
+}
+
+uint32_t ProbePlan::set_programs(const Options& options, const std::vector<jit::Program>& programs,
+                                 uint64_t latency_rate, size_t first_group) {
+  uint32_t largest = 0;
+  for (size_t i = 0; i < probes.size(); ++i) {
+    const ProbePoint& p = points[i];
+    const probe::Module& module = modules[targets[p.target].module];
+    jit::Program& program = probes[i].program;
+    program = program_at(p, programs[p.target], module.to_target(p.point.addr).value);
+    if (program.is_return)
+      program.filter = jit::in_clock_units(options.probes[targets[p.target].request].filter, latency_rate);
+    if (p.role != ProbePoint::Role::kHit) probes[i].group = first_group + p.target;
+    largest = std::max(largest, program.record_size);
+  }
+  return largest;
+}
+
+bool ProbePlan::nothing_can_be_armed() const {
+  return std::none_of(refusals.begin(), refusals.end(), [](const std::string& r) { return r.empty(); });
+}
+
+Error ProbePlan::all_refused() const {
+  constexpr size_t kShown = 5;
+  std::vector<Refusal> all = refused;
+  for (size_t i = 0; i < targets.size(); ++i) all.push_back({name_of(targets[i], modules), refusals[i]});
+  std::string text = "nothing can be armed";
+  for (size_t i = 0; i < std::min(kShown, all.size()); ++i)
+    text += fmt::format("{} {}: {}", i == 0 ? ":" : ";", all[i].probe, all[i].reason);
+  if (all.size() > kShown) text += fmt::format("; and {} more", all.size() - kShown);
+  return Error(ErrorKind::kUnsupported, text);
+}
+
+std::vector<std::string> ProbePlan::refusals_after(
+    const std::vector<std::pair<size_t, std::string>>& refused_later) const {
+  std::vector<std::string> all = refusals;
+  for (const auto& [probe, reason] : refused_later) {
+    if (probe < first || probe - first >= points.size()) continue;
+    if (std::string& refusal = all[points[probe - first].target]; refusal.empty()) refusal = reason;
+  }
+  return all;
+}
+
+}  // namespace blip::session

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "probe/loader.h"
+#include "probe/module.h"
+#include "probe/pads.h"
+#include "probe/plan.h"
+#include "proc/maps.h"
+#include "session/classes.h"
+#include "session/return_points.h"
+#include "session/session.h"
+#include "session/targets.h"
+#include "x86/trampoline_space.h"
+
+namespace blip::session {
+
+// What is to be probed in some modules of a process, and how: made once for what is there at the start, and
+// for each library that comes later.
+struct ProbePlan {
+  std::vector<probe::Module> modules;
+  std::vector<Target> targets;
+  std::vector<std::string> refusals;  // by target; empty: it can be armed
+  std::vector<ProbePoint> points;     // what is patched for them
+  std::vector<Refusal> refused;       // what is not even a target
+  probe::ModuleSites sites;
+  std::vector<probe::Probe> probes;         // one per point
+  size_t first = 0;                         // of its probes among those of the process
+  std::optional<probe::LoaderHook> loader;  // to be probed by blip itself
+  probe::Probe loader_probe;                // for it; not among the others
+
+  // From targets to points and sites. Only files are read.
+  void expand(const Options& options);
+  void plan_pads(const Options& options, const probe::PlanOptions& how, const std::vector<proc::Map>& maps);
+  void plan_uprobes();
+
+  // For the class table: by target.
+  std::vector<ProbedPlace> places(const Options& options) const;
+  // Gives the probes their programs, made of those of the targets. The size of the largest record.
+  uint32_t set_programs(const Options& options, const std::vector<jit::Program>& programs,
+                        uint64_t latency_rate, size_t first_group = 0);
+
+  bool nothing_can_be_armed() const;
+  // Why, said before the target is touched.
+  Error all_refused() const;
+  // By target: `refusals`, and what was refused later, by probe of the process.
+  std::vector<std::string> refusals_after(
+      const std::vector<std::pair<size_t, std::string>>& refused_later) const;
+
+ private:
+  void plan_module(size_t module, const probe::PlanOptions& how, x86::TrampolineSpace& space);
+  bool refuse_broken_groups();
+};
+
+}  // namespace blip::session

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: MIT
+// Libraries that a traced process loads and unloads. See docs/design/lifecycle.md.
+#include <elf.h>
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "elf/dynamic.h"
+#include "probe/resolve.h"
+#include "proc/status.h"
+#include "session/pad_source.h"
+#include "session/traced_process.h"
+
+namespace blip::session {
+
+namespace {
+
+// Room that is set aside at the start.
+constexpr size_t kLeastSpareClasses = 1024, kMostSpareClasses = 4096;
+constexpr size_t kLeastSpareProbes = 2048, kMostSpareProbes = 16384;
+
+double to_ms(std::chrono::nanoseconds t) { return std::chrono::duration<double, std::milli>(t).count(); }
+
+// The loader will write into its code when it relocates it.
+bool has_text_relocations(const probe::Module& module) {
+  const auto flags = elf::dynamic_value(module.file(), DT_FLAGS);
+  return elf::dynamic_value(module.file(), DT_TEXTREL) || (flags && (*flags & DF_TEXTREL) != 0);
+}
+
+}  // namespace
+
+// As SPECs go: a pattern without MODULE means the executable, and so does a name that it has.
+void TracedProcess::find_late_requests() {
+  const auto& probes = context_.options.probes;
+  late_requests_.assign(probes.size(), false);
+  for (size_t i = 0; i < probes.size(); ++i) {
+    const elf::Spec& spec = probes[i].spec;
+    if (probes[i].kind == ProbeKind::kLine || (spec.module && spec.kind != elf::SpecKind::kAddress)) {
+      late_requests_[i] = true;
+    } else if (spec.kind == elf::SpecKind::kName || spec.kind == elf::SpecKind::kSymbolOffset) {
+      elf::Spec name = spec;
+      name.kind = elf::SpecKind::kName;
+      late_requests_[i] =
+          !probe::resolve_functions({&name, 1}, std::span(plan_.modules).first(1), {.hints = false});
+    }
+  }
+  if (std::find(late_requests_.begin(), late_requests_.end(), true) == late_requests_.end())
+    late_requests_.clear();
+}
+
+uint32_t TracedProcess::spare_classes() const {
+  if (late_requests_.empty()) return 0;
+  const size_t used = context_.classes.classes().size();
+  const size_t spare = std::clamp(plan_.targets.size(), kLeastSpareClasses, kMostSpareClasses);
+  return static_cast<uint32_t>(std::min(spare, most_classes() - std::min(used, most_classes())));
+}
+
+uint32_t TracedProcess::spare_probes() const {
+  if (late_requests_.empty()) return 0;
+  return static_cast<uint32_t>(std::clamp(plan_.points.size(), kLeastSpareProbes, kMostSpareProbes));
+}
+
+void TracedProcess::watch_libraries(const std::vector<proc::Map>& maps) {
+  find_late_requests();
+  if (late_requests_.empty()) return;
+  libraries_.emplace(process_, memory_, context_.files, plan_.modules, maps);
+  planned_ = plan_.modules;
+  if (process_.seccomp_mode() == 0) plan_.loader = probe::find_loader_hook(plan_.modules);
+}
+
+// From here on what is loaded waits to be probed.
+void TracedProcess::hold_loader() {
+  if (!libraries_) return;
+  const auto& refused = source_->report().refused;
+  const bool armed = plan_.loader && !plan_.loader_probe.planned.refused() &&
+                     std::none_of(refused.begin(), refused.end(),
+                                  [&](const auto& r) { return r.first == plan_.probes.size(); });
+  if (armed) {
+    loader_.emplace(pads_->instrumentation().library_word(), process_.ns_pid());
+  } else {
+    notes_.push_back(
+        "the loader cannot be watched: libraries that come later are probed some 20 ms after they came");
+  }
+}
+
+void TracedProcess::look_at_libraries(const LibraryHooks& hooks) {
+  if (!libraries_ || has_left()) return;
+  std::optional<uint32_t> change = loader_ ? loader_->change() : std::nullopt;
+  if (loader_ && loader_->elsewhere() != std::exchange(elsewhere_, loader_->elsewhere()) && !told_elsewhere_)
+    tell_elsewhere(hooks);
+  if (loader_ && libraries_->is_due()) {
+    if (is_filtered()) loader_.reset();
+    if (loader_ && loader_->holds()) libraries_->put_off();
+  }
+  if (!change && !libraries_->is_due()) return;
+  compare_libraries(hooks);
+  if (change && loader_) loader_->looked(*change);
+}
+
+// A filter that came after blip may not like what the pad at the loader's hook does.
+bool TracedProcess::is_filtered() const {
+  const auto status = proc::read_status(process_.pid(), process_.pid());
+  return status && status->seccomp_mode != 0;
+}
+
+void TracedProcess::tell_elsewhere(const LibraryHooks& hooks) {
+  told_elsewhere_ = true;
+  hooks.notice(fmt::format("a child of process {} loads libraries by itself: they are not probed there",
+                           process_.pid()));
+}
+
+void TracedProcess::compare_libraries(const LibraryHooks& hooks) {
+  probe::Instrumentation& instrumentation = pads_->instrumentation();
+  const auto news = libraries_->look(
+      [&](const CodeFile& library) { return instrumentation.is_patched(library.module.extent()); });
+  if (!news) return;  // it ends, or calls exec
+  for (const CodeFile& library : news->went)
+    instrumentation.forget(library.module.extent(), library.module.identity());
+  std::vector<CodeFile> fresh;
+  for (const CodeFile& library : news->came) {
+    const bool known = std::any_of(planned_.begin(), planned_.end(), [&](const probe::Module& module) {
+      return module.is_same(library.module);
+    });
+    if (known) {
+      revive(library, hooks);
+    } else if (!late_requests_.empty()) {
+      fresh.push_back(library);
+    }
+  }
+  if (!fresh.empty()) arm_libraries(std::move(fresh), hooks);
+}
+
+void TracedProcess::revive(const CodeFile& library, const LibraryHooks& hooks) {
+  const Options& options = context_.options;
+  const Status status =
+      pads_->instrumentation().revive(library.module.extent(), library.module.identity(), library.text);
+  if (!status && status.error().kind() != ErrorKind::kGone &&
+      (options.verbose || status.error().kind() != ErrorKind::kNotFound))
+    hooks.notice(
+        fmt::format("{}: is not probed again: {}", library.module.basename(), status.error().message()));
+}
+
+void TracedProcess::arm_libraries(std::vector<CodeFile> came, const LibraryHooks& hooks) {
+  const Options& options = context_.options;
+  ProbePlan plan;
+  std::vector<proc::Map> mapped;
+  for (const CodeFile& library : came) {
+    planned_.push_back(library.module);
+    if (has_text_relocations(library.module)) {
+      if (options.verbose)
+        hooks.notice(
+            fmt::format("{}: not probed: its code is relocated (DT_TEXTREL)", library.module.basename()));
+      continue;
+    }
+    plan.modules.push_back(library.module);
+    mapped.insert(mapped.end(), library.text.begin(), library.text.end());
+  }
+  const auto maps = proc::read_maps(process_.pid());
+  if (!maps) return;
+  auto found = find_targets(options, plan.modules, {.memory = &memory_, .maps = *maps, .hints = false}, true,
+                            late_requests_);
+  if (!found || found->targets.empty()) return;
+  plan.targets = std::move(found->targets);
+  plan.refused = std::move(found->refused);
+  plan.expand(options);
+  const auto how = plan_options();
+  if (!how) return;
+  plan.plan_pads(options, *how, *maps);
+  late_plans_.push_back(std::move(plan));
+  const Status status = arm_plan(late_plans_.back(), mapped, hooks);
+  if (status) return tell_armed(late_plans_.back(), hooks);
+  const std::string name = late_plans_.back().modules.front().basename();
+  if (status.error().kind() == ErrorKind::kGone) return;
+  if (status.error().kind() == ErrorKind::kNotFound) {
+    if (options.verbose) hooks.notice(fmt::format("{}: not probed: {}", name, status.error().message()));
+    for (const CodeFile& library : came)
+      std::erase_if(planned_, [&](const probe::Module& m) { return m.is_same(library.module); });
+    return;
+  }
+  hooks.notice(fmt::format("{}: not probed, and neither are libraries that come later: {}", name,
+                           status.error().message()));
+  late_requests_.clear();
+}
+
+// What tells of the new classes comes before their first event.
+Status TracedProcess::arm_plan(ProbePlan& plan, std::span<const proc::Map> mapped,
+                               const LibraryHooks& hooks) {
+  size_t targets = plan_.targets.size();
+  for (const ProbePlan& late : late_plans_) targets += late.targets.size();
+  TRY_OK(check_number(targets));
+  plan.first = pads_->instrumentation().probe_count();
+  if (plan.nothing_can_be_armed()) {
+    plan.probes.clear();
+    plan.points.clear();
+    return {};
+  }
+  const size_t classes = context_.classes.classes().size();
+  const std::vector<jit::Program> programs = context_.classes.add(plan.places(context_.options));
+  plan.set_programs(context_.options, programs, context_.latency_rate, targets);
+  const std::vector<ctf::EventClass>& all = context_.classes.classes();
+  if (all.size() + abi::kFirstClass > pads_->instrumentation().geometry().class_count)
+    return Error(ErrorKind::kUnsupported, "there is no room for more events in this trace");
+  if (all.size() != classes) {
+    schema_.classes = all;
+    consumer().add_classes(all);
+    TRY_OK(hooks.before_events());
+    source_->describe(schema_);
+  }
+  return pads_->instrumentation().add(mapped, plan.modules, std::move(plan.sites), plan.probes);
+}
+
+void TracedProcess::tell_armed(const ProbePlan& plan, const LibraryHooks& hooks) const {
+  const probe::ArmReport& report = source_->report();
+  const std::vector<std::string> refusals = plan.refusals_after(report.refused);
+  std::vector<size_t> armed(plan.modules.size());
+  for (size_t i = 0; i < plan.targets.size(); ++i)
+    if (refusals[i].empty()) ++armed[plan.targets[i].module];
+  for (size_t m = 0; m < armed.size(); ++m)
+    if (armed[m] != 0)
+      hooks.notice(fmt::format("{}: armed {} probes (target paused {:.2f} ms)", plan.modules[m].basename(),
+                               armed[m], to_ms(report.last_paused)));
+  if (!context_.options.verbose) return;
+  for (const Refusal& refusal : plan.refused)
+    hooks.notice(fmt::format("refused {}: {}", refusal.probe, refusal.reason));
+  for (size_t i = 0; i < refusals.size(); ++i)
+    if (!refusals[i].empty())
+      hooks.notice(fmt::format("refused {}: {}", name_of(plan.targets[i], plan.modules), refusals[i]));
+}
+
+}  // namespace blip::session
