@@ -8,6 +8,7 @@
 // A slot is freed before `consumed` is raised: writers tell a leaked slot from a drained one by that order.
 #include "ring/shared_reader.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/check.h"
@@ -26,6 +27,7 @@ SharedRingReader::SharedRingReader(const abi::Geometry& geometry, uint8_t* regio
       sizes_(record_sizes),
       consumed_(__atomic_load_n(&ring_->consumed, __ATOMIC_RELAXED)),
       released_(consumed_),
+      freed_ahead_(consumed_),
       slot_is_leaked_(geometry.slot_count),
       last_(start_tsc),
       discarded_(record_sizes.size()) {
@@ -58,10 +60,11 @@ void SharedRingReader::collect(uint64_t now, DrainStats& stats) {
   update_safe_time(now);
 }
 
-// Leaked slots can have been freed up to three laps ahead, so a few laps find the end of the ring.
+// Leaked slots can have been freed some laps ahead.
 void SharedRingReader::collect_rest(DrainStats& stats) {
-  constexpr int kLaps = 4;
-  for (int lap = 0; lap < kLaps && (lap == 0 || !head_free_); ++lap) walk(0, true, stats);
+  const uint64_t ahead = std::max<int64_t>(static_cast<int64_t>(freed_ahead_ - consumed_), 0);
+  const uint64_t laps = std::min(ahead / slot_count_, slot_count_) + 4;
+  for (uint64_t lap = 0; lap < laps && (lap == 0 || !head_free_); ++lap) walk(0, true, stats);
   revisit_leaked(true, stats);
 }
 
@@ -122,14 +125,19 @@ bool SharedRingReader::head_timed_out(uint64_t now) {
 }
 
 void SharedRingReader::revisit_leaked(bool last, DrainStats& stats) {
+  std::vector<uint64_t> settled;  // places in the window of the head
   std::erase_if(leaked_, [&](const Leaked& leaked) {
-    const bool settled = settle_leaked(leaked, last, stats);
-    if (settled) slot_is_leaked_[leaked.ticket & (slot_count_ - 1)] = false;
-    return settled;
+    if (!settle_leaked(leaked, last, stats)) return false;
+    slot_is_leaked_[leaked.ticket & (slot_count_ - 1)] = false;
+    settled.push_back(consumed_ + ((leaked.ticket - consumed_) & (slot_count_ - 1)));
+    return true;
   });
+  if (last) return;
+  std::sort(settled.begin(), settled.end());
+  for (uint64_t in_window : settled) free_leaked(in_window);
 }
 
-// True when the slot is no longer leaked.
+// True when the slot is no longer leaked, and may be freed.
 bool SharedRingReader::settle_leaked(const Leaked& leaked, bool last, DrainStats& stats) {
   const uint64_t state = __atomic_load_n(slot(leaked.ticket), __ATOMIC_ACQUIRE);
   if (state == abi::slot_state(leaked.ticket, leaked.class_id, abi::kSlotBusy)) {
@@ -142,7 +150,6 @@ bool SharedRingReader::settle_leaked(const Leaked& leaked, bool last, DrainStats
   } else {
     ++stats.malformed;
   }
-  free_leaked(leaked.ticket);
   return true;
 }
 
@@ -150,10 +157,14 @@ void SharedRingReader::free_slot(uint64_t ticket, uint64_t next_ticket) {
   __atomic_store_n(slot(ticket), abi::slot_state(next_ticket, 0, abi::kSlotFree), __ATOMIC_RELEASE);
 }
 
-// Two laps beyond the slot's ticket in the window of the head: one that no writer can have walked past.
-void SharedRingReader::free_leaked(uint64_t ticket) {
-  const uint64_t in_window = consumed_ + ((ticket - consumed_) & (slot_count_ - 1));
-  free_slot(ticket, in_window + 2 * slot_count_);
+// With a ticket that no writer can have walked past: two laps ahead, and behind every other that was freed
+// like this. One below such a ticket, which may have been claimed at once, nobody would look at any more.
+void SharedRingReader::free_leaked(uint64_t in_window) {
+  uint64_t next = in_window + 2 * slot_count_;
+  if (const auto short_by = static_cast<int64_t>(freed_ahead_ - next); short_by >= 0)
+    next += (static_cast<uint64_t>(short_by) / slot_count_ + 1) * slot_count_;
+  free_slot(in_window, next);
+  freed_ahead_ = next;
 }
 
 // A state the protocol does not know. Only the target itself can have made it.

@@ -89,7 +89,7 @@ class SharedRingReader {
   void revisit_leaked(bool last, DrainStats& stats);
   bool settle_leaked(const Leaked& leaked, bool last, DrainStats& stats);
   void free_slot(uint64_t ticket, uint64_t next_ticket);
-  void free_leaked(uint64_t ticket);
+  void free_leaked(uint64_t in_window);
   void heal(uint64_t ticket, DrainStats& stats);
   void take(uint64_t state, uint64_t ticket, bool late, DrainStats& stats);
   void give_up(uint16_t class_id, DrainStats& stats);
@@ -112,6 +112,7 @@ class SharedRingReader {
 
   uint64_t consumed_;  // the head: the next ticket to take
   uint64_t released_;
+  uint64_t freed_ahead_;  // the last ticket that a leaked slot was freed with
   uint64_t emitted_ = 0;  // everything not later than this has been handed out
   bool head_free_ = false;
   Wait wait_;

@@ -214,6 +214,7 @@ inline settle() {
 
 active proctype consumer() {
   byte t, s, i, walked, behind, leaks;
+  byte next, ahead; /* the last ticket a leaked slot was freed with */
   bool leaked[SLOTS];
   byte leaked_ticket[SLOTS];
 #ifdef TIME
@@ -249,8 +250,14 @@ active proctype consumer() {
 #endif
       fi;
       assert(ticket[s] == leaked_ticket[s]);
-      take(true, t + (s + SLOTS - (t % SLOTS)) % SLOTS + LATER_LAP);
-      leaked[s] = false; leaked_ticket[s] = 0; s = 0
+      next = t + (s + SLOTS - (t % SLOTS)) % SLOTS + LATER_LAP;
+      do
+      :: next <= ahead -> next = next + SLOTS
+      :: else -> break
+      od;
+      ahead = next;
+      take(true, next);
+      leaked[s] = false; leaked_ticket[s] = 0; s = 0; next = 0
     }
   :: /* a drain */
     atomic {
