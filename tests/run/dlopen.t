@@ -100,6 +100,19 @@ sh: blip clean -p $PID
 check: untouched(PID)
 go:
 
+case: a module that python3 imports late, from its first call on
+program: /usr/bin/python3 $LIB/late_import.py
+state: text fds left
+run: blip count -p $PID --function PyObject_Repr --function '_bz2*:*' --function 'libbz2*:BZ2_bzCompress*'
+check: table()["PyInit__bz2"] == 1 and table()["BZ2_bzCompressInit"] == 1 and table()["BZ2_bzCompressEnd"] == 1
+
+case: nothing but a library that comes later
+target: plug_host 'l0 c0:50 u0' $TARGETS/libplug_a.so
+run: blip count -p $PID --wait-library --function libplug_a:plug_work
+expect-stderr: armed 0 probes
+expect-stderr: libplug_a.so: armed 1 probes
+check: table()["plug_work"] == calls
+
 case: a module that never comes is an error if there is nothing else to do
 target: plug_host 'l0 u0' $TARGETS/libplug_a.so
 run: blip count -p $PID --function libplug_a:plug_work
