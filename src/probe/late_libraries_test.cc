@@ -11,11 +11,9 @@ namespace {
 
 using testing::ElementsAre;
 
-class LateLibraries : public testing::Test {
+class LateLibraries : public TracedWorker {
  protected:
-  LateLibraries() : worker_({tac_plain, tac_run}, 3), traced_(worker_.pid()) {
-    maps_ = maps_of(worker_.pid());
-    text_ = traced_.text();
+  LateLibraries() : TracedWorker({tac_plain, tac_run}) {
     auto armed = traced_.arm(plain(), 20);
     CHECK(armed.has_value());
     armed_ = *std::move(armed);
@@ -32,26 +30,8 @@ class LateLibraries : public testing::Test {
     return {*proc::find_map(*proc::read_maps(worker_.pid()), library_.begin)};
   }
 
-  std::vector<uint64_t> exact_hits(size_t probes) {
-    worker_.pause();
-    const auto before = hits(*armed_, probes);
-    worker_.run_exactly(500);
-    auto after = hits(*armed_, probes);
-    for (size_t i = 0; i < probes; ++i) after[i] -= before[i];
-    return after;
-  }
+  std::vector<uint64_t> exact_hits(size_t probes) { return TracedWorker::exact_hits(*armed_, probes); }
 
-  void expect_clean() {
-    EXPECT_EQ(traced_.text(), text_);
-    EXPECT_EQ(maps_of(worker_.pid()), maps_);
-    EXPECT_EQ(worker_.errors(), 0u);
-    EXPECT_EQ(worker_.finish(), 0);
-  }
-
-  Worker worker_;
-  Traced traced_;
-  std::string maps_;
-  std::vector<uint8_t> text_;
   std::unique_ptr<Instrumentation> armed_;
   static constexpr const char *kFile = "a", *kOther = "b";
   const AddrRange library_{address_of(tac_plain), address_of(tac_plain) + 10};

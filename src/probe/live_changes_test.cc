@@ -12,35 +12,15 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-class LiveChanges : public testing::Test {
+class LiveChanges : public TracedWorker {
  protected:
-  LiveChanges() : worker_({tac_plain, tac_pun, tac_run, tac_neighbour}, 3), traced_(worker_.pid()) {
-    maps_ = maps_of(worker_.pid());
-    text_ = traced_.text();
-  }
+  LiveChanges() : TracedWorker({tac_plain, tac_pun, tac_run, tac_neighbour}) {}
 
-  // Hits of each probe in 500 rounds.
   std::vector<uint64_t> exact_hits(const Instrumentation& armed, size_t probes) {
-    worker_.pause();
-    const auto before = hits(armed, probes);
-    worker_.run_exactly(500);
-    auto after = hits(armed, probes);
-    for (size_t i = 0; i < probes; ++i) after[i] -= before[i];
+    auto result = TracedWorker::exact_hits(armed, probes);
     worker_.run_freely();
-    return after;
+    return result;
   }
-
-  void expect_clean() {
-    EXPECT_EQ(traced_.text(), text_);
-    EXPECT_EQ(maps_of(worker_.pid()), maps_);
-    EXPECT_EQ(worker_.errors(), 0u);
-    EXPECT_EQ(worker_.finish(), 0);
-  }
-
-  Worker worker_;
-  Traced traced_;
-  std::string maps_;
-  std::vector<uint8_t> text_;
 };
 
 TEST_F(LiveChanges, probes_are_added_switched_and_taken_out) {

@@ -167,4 +167,33 @@ inline std::vector<uint64_t> hits(const Instrumentation& i, size_t probes) {
   return result;
 }
 
+// A worker that is traced, and must be as it was when the trace is over.
+class TracedWorker : public testing::Test {
+ protected:
+  explicit TracedWorker(std::vector<Worker::Function> functions)
+      : worker_(std::move(functions), 3), traced_(worker_.pid()) {}
+
+  // Hits of each probe in 500 rounds, after which the worker pauses.
+  std::vector<uint64_t> exact_hits(const Instrumentation& armed, size_t probes) {
+    worker_.pause();
+    const auto before = hits(armed, probes);
+    worker_.run_exactly(500);
+    auto after = hits(armed, probes);
+    for (size_t i = 0; i < probes; ++i) after[i] -= before[i];
+    return after;
+  }
+
+  void expect_clean() {
+    EXPECT_EQ(traced_.text(), text_);
+    EXPECT_EQ(maps_of(worker_.pid()), maps_);
+    EXPECT_EQ(worker_.errors(), 0u);
+    EXPECT_EQ(worker_.finish(), 0);
+  }
+
+  Worker worker_;
+  Traced traced_;
+  const std::string maps_ = maps_of(worker_.pid());
+  const std::vector<uint8_t> text_ = traced_.text();
+};
+
 }  // namespace blip::probe

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The blob as a pad uses it: copied to executable memory, called with nothing but eax and rcx.
-#include "runtime/blob.h"
+#include "runtime/test_blob.h"
 
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -62,14 +62,7 @@ blip_test_call_with_registers:
 
 class Blob : public testing::Test {
  protected:
-  Blob() : region_(kGeometry) {
-    const auto bytes = runtime_blob();
-    auto mapping = Mapping::create(bytes.size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    CHECK(mapping.has_value());
-    code_ = *std::move(mapping);
-    std::memcpy(code_.data(), bytes.data(), bytes.size());
-    CHECK(::mprotect(code_.data(), code_.size(), PROT_READ | PROT_EXEC) == 0);
-  }
+  Blob() : region_(kGeometry) {}
 
   Frame call(uint16_t class_id, uint32_t entry = kReserveOffset, uint64_t clock_addr = 0) {
     Frame frame{};
@@ -89,7 +82,7 @@ class Blob : public testing::Test {
   }
 
   ring::TestRegion region_;
-  Mapping code_;
+  Mapping code_ = callable_blob();
 };
 
 TEST_F(Blob, is_small) {

@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "ring/test_region.h"
-#include "runtime/blob.h"
+#include "runtime/test_blob.h"
 
 namespace blip::runtime {
 namespace {
@@ -20,15 +20,7 @@ constexpr int32_t kPid = 77;
 
 class Libraries : public testing::Test {
  protected:
-  Libraries() : region_({.ring_count = 1, .class_count = 3}) {
-    const auto bytes = runtime_blob();
-    auto mapping = Mapping::create(bytes.size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    CHECK(mapping.has_value());
-    code_ = *std::move(mapping);
-    std::memcpy(code_.data(), bytes.data(), bytes.size());
-    CHECK(::mprotect(code_.data(), code_.size(), PROT_READ | PROT_EXEC) == 0);
-    word().pid = region_.gate()->pid = kPid;
-  }
+  Libraries() : region_({.ring_count = 1, .class_count = 3}) { word().pid = region_.gate()->pid = kPid; }
 
   abi::LibraryWord& word() { return region_.header()->libraries; }
 
@@ -54,7 +46,7 @@ class Libraries : public testing::Test {
   }
 
   ring::TestRegion region_;
-  Mapping code_;
+  Mapping code_ = callable_blob();
 };
 
 TEST_F(Libraries, a_change_is_counted_and_nobody_waits_who_is_not_held) {
