@@ -319,7 +319,6 @@ uint32_t Instrumentation::unannounced_gate() const {
 }
 
 void Instrumentation::fill_header() {
-  ring::format_region(geometry_, region(), region_.control.value);
   auto* header = reinterpret_cast<abi::DataHeader*>(region());
   header->owner_pid = ::getpid();
   header->owner_pid_namespace = own_pid_namespace();
@@ -333,6 +332,8 @@ void Instrumentation::fill_header() {
   write_schema(schema_);
   header->pad_file_count = static_cast<uint32_t>(region_.pad_files.size());
   for (size_t i = 0; i < region_.pad_files.size(); ++i) header->pad_files[i] = region_.pad_files[i].inode;
+  // Its last store is the magic number: who finds that finds the rest.
+  ring::format_region(geometry_, region(), region_.control.value);
 }
 
 void Instrumentation::write_schema(std::string_view text) {
