@@ -4,6 +4,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <malloc.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -79,6 +80,7 @@ class Worker {
 
   [[noreturn]] void work() {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    ::mallopt(M_ARENA_MAX, 1);  // a thread's first allocation maps nothing: the maps stay as they are
     std::vector<std::thread> all;
     for (int i = 0; i < threads_; ++i) {
       all.emplace_back([this] {
