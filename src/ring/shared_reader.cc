@@ -28,6 +28,7 @@ SharedRingReader::SharedRingReader(const abi::Geometry& geometry, uint8_t* regio
       consumed_(__atomic_load_n(&ring_->consumed, __ATOMIC_RELAXED)),
       released_(consumed_),
       freed_ahead_(consumed_),
+      walked_ahead_(consumed_ + 4 * slot_count_),
       slot_is_leaked_(geometry.slot_count),
       last_(start_tsc),
       discarded_(record_sizes.size()) {
@@ -60,9 +61,13 @@ void SharedRingReader::collect(uint64_t now, DrainStats& stats) {
   update_safe_time(now);
 }
 
-// Leaked slots can have been freed some laps ahead.
+// Leaked slots can have been freed some laps ahead, also by a blip that is gone.
 void SharedRingReader::collect_rest(DrainStats& stats) {
-  const uint64_t ahead = std::max<int64_t>(static_cast<int64_t>(freed_ahead_ - consumed_), 0);
+  uint64_t ahead = 0;
+  for (uint64_t i = 0; i < slot_count_; ++i) {
+    const int64_t distance = ticket_distance(*slot(i), consumed_) >> abi::kSlotTicketShift;
+    ahead = std::max(ahead, static_cast<uint64_t>(std::max<int64_t>(distance, 0)));
+  }
   const uint64_t laps = std::min(ahead / slot_count_, slot_count_) + 4;
   for (uint64_t lap = 0; lap < laps && (lap == 0 || !head_free_); ++lap) walk(0, true, stats);
   revisit_leaked(true, stats);
@@ -79,11 +84,41 @@ void SharedRingReader::walk(uint64_t now, bool last, DrainStats& stats) {
   if (behind == slot_count_)
     consumed_ -= slot_count_;  // every slot is leaked: no reason to run ahead of the writers
   __atomic_store_n(&ring_->consumed, consumed_, __ATOMIC_RELEASE);
-  head_free_ = is_free(consumed_);
+  head_free_ = is_frontier(consumed_);
 }
 
-bool SharedRingReader::is_free(uint64_t ticket) const {
-  return __atomic_load_n(slot(ticket), __ATOMIC_ACQUIRE) == abi::slot_state(ticket, 0, abi::kSlotFree);
+// Free, and nothing from here on is claimed.
+bool SharedRingReader::is_frontier(uint64_t ticket) const {
+  const uint64_t state = __atomic_load_n(slot(ticket), __ATOMIC_ACQUIRE);
+  return state == abi::slot_state(ticket, 0, abi::kSlotFree) && !is_stranded(ticket);
+}
+
+// A free ticket with claimed ones after it: a writer walked past it while its slot was leaked, and nobody
+// will look at it again.
+bool SharedRingReader::is_stranded(uint64_t ticket) const {
+  return static_cast<int64_t>(walked_ahead_ - ticket) > 0 && end_of_claims(ticket) != ticket;
+}
+
+// The first ticket not below `from` after which none is claimed. Slots can be some laps ahead, those that
+// were leaked; a ticket further ahead than that is made up.
+uint64_t SharedRingReader::end_of_claims(uint64_t from) const {
+  uint64_t end = from;
+  for (uint64_t i = 0; i < slot_count_; ++i) {
+    const uint64_t state = __atomic_load_n(slot(i), __ATOMIC_ACQUIRE);
+    const int64_t distance = ticket_distance(state, end) >> abi::kSlotTicketShift;
+    if (abi::slot_phase(state) == abi::kSlotFree || distance < 0) continue;
+    const uint64_t ticket = end + static_cast<uint64_t>(distance);
+    if (static_cast<int64_t>(walked_ahead_ - ticket) >= 0 || ticket - from < slot_count_) end = ticket + 1;
+  }
+  return end;
+}
+
+// Unless a writer claims it at this very moment.
+bool SharedRingReader::skip_stranded(uint64_t ticket) {
+  uint64_t expected = abi::slot_state(ticket, 0, abi::kSlotFree);
+  return __atomic_compare_exchange_n(slot(ticket), &expected,
+                                     abi::slot_state(ticket + slot_count_, 0, abi::kSlotFree), false,
+                                     __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
 SharedRingReader::Step SharedRingReader::step(uint64_t now, bool last, DrainStats& stats) {
@@ -98,7 +133,7 @@ SharedRingReader::Step SharedRingReader::step(uint64_t now, bool last, DrainStat
   }
   if (state == abi::slot_state(ticket, 0, abi::kSlotFree)) {
     wait_.active = false;
-    return Step::kFree;
+    return is_stranded(ticket) && skip_stranded(ticket) ? Step::kTaken : Step::kFree;
   }
   if (abi::slot_phase(state) == abi::kSlotFull) {
     take(state, ticket, false, stats);
@@ -157,14 +192,15 @@ void SharedRingReader::free_slot(uint64_t ticket, uint64_t next_ticket) {
   __atomic_store_n(slot(ticket), abi::slot_state(next_ticket, 0, abi::kSlotFree), __ATOMIC_RELEASE);
 }
 
-// With a ticket that no writer can have walked past: two laps ahead, and behind every other that was freed
-// like this. One below such a ticket, which may have been claimed at once, nobody would look at any more.
+// Two laps ahead, and behind every other that was freed like this: no writer has walked past that unless all
+// slots were leaked; then only its number of steps limits how far one may have come.
 void SharedRingReader::free_leaked(uint64_t in_window) {
   uint64_t next = in_window + 2 * slot_count_;
   if (const auto short_by = static_cast<int64_t>(freed_ahead_ - next); short_by >= 0)
     next += (static_cast<uint64_t>(short_by) / slot_count_ + 1) * slot_count_;
   free_slot(in_window, next);
   freed_ahead_ = next;
+  walked_ahead_ = next + 2 * slot_count_ + kExtraReserveSteps;
 }
 
 // A state the protocol does not know. Only the target itself can have made it.
@@ -222,15 +258,7 @@ void SharedRingReader::update_safe_time(uint64_t now) {
     safe_ = mark_.time;
     mark_.active = false;
   }
-  if (!mark_.active) mark_ = {true, first_free_ticket(), now};
-}
-
-uint64_t SharedRingReader::first_free_ticket() const {
-  uint64_t ticket = consumed_;
-  for (; ticket != consumed_ + slot_count_; ++ticket) {
-    if (is_free(ticket)) break;
-  }
-  return ticket;
+  if (!mark_.active) mark_ = {true, end_of_claims(consumed_), now};
 }
 
 void SharedRingReader::validate_fresh(uint64_t limit, DrainStats& stats) {

@@ -94,8 +94,10 @@ class SharedRingReader {
   void take(uint64_t state, uint64_t ticket, bool late, DrainStats& stats);
   void give_up(uint16_t class_id, DrainStats& stats);
   void update_safe_time(uint64_t now);
-  uint64_t first_free_ticket() const;
-  bool is_free(uint64_t ticket) const;
+  uint64_t end_of_claims(uint64_t from) const;
+  bool is_frontier(uint64_t ticket) const;
+  bool is_stranded(uint64_t ticket) const;
+  bool skip_stranded(uint64_t ticket);
   void validate_fresh(uint64_t limit, DrainStats& stats);
   bool validate(Pending& pending, const TimeWindow& window, DrainStats& stats);
 
@@ -112,8 +114,9 @@ class SharedRingReader {
 
   uint64_t consumed_;  // the head: the next ticket to take
   uint64_t released_;
-  uint64_t freed_ahead_;  // the last ticket that a leaked slot was freed with
-  uint64_t emitted_ = 0;  // everything not later than this has been handed out
+  uint64_t freed_ahead_;   // the last ticket that a leaked slot was freed with
+  uint64_t walked_ahead_;  // no writer that walked over leaked slots has come to this one
+  uint64_t emitted_ = 0;   // everything not later than this has been handed out
   bool head_free_ = false;
   Wait wait_;
   std::vector<Leaked> leaked_;

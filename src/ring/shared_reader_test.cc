@@ -191,6 +191,27 @@ TEST_F(SharedRingTest, a_late_commit_is_recorded_if_still_in_order) {
   }
 }
 
+// A writer that walked over a ring of leaked slots may claim any ticket that is free when it comes there.
+TEST_F(SharedRingTest, a_free_ticket_that_a_writer_walked_past_is_given_up) {
+  std::vector<Reservation> late;
+  for (uint64_t i = 0; i < kGeometry.slot_count; ++i) late.push_back(begin(i));
+  drain();
+  drain(2 * kWatchdog);
+  ASSERT_EQ(reader_->leaked_slots(), kGeometry.slot_count);
+  for (const Reservation& r : late) commit(r);
+  EXPECT_EQ(drain().records, kGeometry.slot_count);
+  const uint64_t first_free = *region_.slot(0) >> abi::kSlotTicketShift;
+  region_.shared_ring()->tail_hint = first_free + 2;  // where it has come to
+  ASSERT_TRUE(hit(77));
+  uint64_t records = 0;
+  for (int i = 0; i < 8; ++i) records += drain().records;
+  EXPECT_EQ(records, 1u);
+  for (uint64_t i = 0; i < 30; ++i) {
+    ASSERT_TRUE(hit(i)) << i;
+    ASSERT_EQ(drain().records, 1u) << i;
+  }
+}
+
 TEST_F(SharedRingTest, a_late_commit_out_of_order_counts_as_discarded) {
   const Reservation late = begin(1);
   hit(2);

@@ -18,6 +18,7 @@ namespace {
 
 constexpr uint32_t kSizes[] = {0, 24, 24};
 constexpr uint64_t kRecordsPerThread = 5'000;
+constexpr unsigned kInVain = 1'000'000;  // drains in a row, each followed by a yield to the writers
 
 struct StressCase {
   const char* name;
@@ -38,7 +39,7 @@ class SharedStress : public testing::TestWithParam<StressCase> {
   void write_hits(unsigned thread) {
     const StressCase& stress = GetParam();
     uint64_t hits = 0;
-    for (uint64_t number = 0; number < kRecordsPerThread; ++hits) {
+    for (uint64_t number = 0; number < kRecordsPerThread && !stuck_; ++hits) {
       const Reservation r = reserve(region_.region(), static_cast<uint16_t>(1 + thread % 2));
       if (r.record == nullptr) {
         ::sched_yield();
@@ -53,6 +54,19 @@ class SharedStress : public testing::TestWithParam<StressCase> {
     }
     hits_.fetch_add(hits);
     running_.fetch_sub(1);
+  }
+
+  // For whoever finds the ring stuck.
+  std::string describe_ring() {
+    const abi::SharedRing& ring = *region_.shared_ring();
+    std::string text =
+        "hint " + std::to_string(ring.tail_hint) + ", consumed " + std::to_string(ring.consumed);
+    for (uint32_t i = 0; i < GetParam().slots; ++i) {
+      const uint64_t state = __atomic_load_n(region_.slot(i), __ATOMIC_RELAXED);
+      text += "\nslot " + std::to_string(i) + ": ticket " + std::to_string(state >> abi::kSlotTicketShift) +
+              ", phase " + std::to_string(static_cast<int>(abi::slot_phase(state)));
+    }
+    return text;
   }
 
   void check_record(uint64_t tsc, const uint8_t* record) {
@@ -77,6 +91,7 @@ class SharedStress : public testing::TestWithParam<StressCase> {
   std::atomic<unsigned> running_{kThreads};
   std::atomic<int> deaths_left_{static_cast<int>(GetParam().slots) - 1};
   std::atomic<uint64_t> hits_{0};
+  std::atomic<bool> stuck_{false};
   uint64_t last_tsc_ = 0;
   std::vector<std::vector<bool>> seen_ =
       std::vector<std::vector<bool>>(kThreads, std::vector<bool>(kRecordsPerThread));
@@ -91,9 +106,15 @@ TEST_P(SharedStress, hits_equal_recorded_plus_discarded) {
 
   auto sink = [this](uint64_t tsc, uint16_t, const uint8_t* record, uint32_t) { check_record(tsc, record); };
   DrainStats stats;
+  uint64_t taken = 0;
+  unsigned in_vain = 0;
   while (running_.load() != 0) {
     stats += reader.drain(sink);
     ::sched_yield();
+    in_vain = stats.records + stats.discarded == taken ? in_vain + 1 : 0;
+    taken = stats.records + stats.discarded;
+    if (in_vain == kInVain && !stuck_.exchange(true))
+      ADD_FAILURE() << "no record for a long time:\n" << describe_ring();
   }
   for (auto& thread : threads) thread.join();
   stats += reader.finish(sink);

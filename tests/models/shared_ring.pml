@@ -8,7 +8,8 @@
  * the assertions MINE check that it really is its own.
  *
  * Deliberate bugs, one at a time: BUG_NO_SECOND_LOOK, BUG_ONE_LAP, BUG_PLAIN_CLAIM, BUG_STEAL_BUSY; with TIME also
- * BUG_TIME_BEFORE_CLAIM, BUG_NO_HOLD_BACK, BUG_IGNORE_BUSY.
+ * BUG_TIME_BEFORE_CLAIM, BUG_NO_HOLD_BACK, BUG_IGNORE_BUSY, BUG_MARK_FIRST_FREE. With NO_SKIP the consumer does not give up stranded tickets;
+ * that is a bug only where all slots can be leaked at once.
  */
 #ifndef SLOTS
 #define SLOTS 2
@@ -29,7 +30,9 @@
 #define LEAKS 2 /* times the watchdog may fire */
 #endif
 #define HITS (FIRST_HITS + (WRITERS - 1) * OTHER_HITS)
-#define STEPS (SLOTS + 2)
+#ifndef STEPS
+#define STEPS (SLOTS + 2) /* a writer's before it gives up */
+#endif
 #define NOBODY 255
 #ifdef BUG_ONE_LAP
 #define LATER_LAP SLOTS
@@ -40,6 +43,17 @@
 #define FREE 0
 #define BUSY 1
 #define FULL 2
+
+/* Is a ticket after `at` claimed? Then a free `at` is stranded: a writer went past it. */
+#define CLAIMED_AFTER(slot, at) (phase[slot] != FREE && ticket[slot] > (at))
+#ifdef NO_SKIP
+#define STRANDED(at) false
+#elif SLOTS == 4
+#define STRANDED(at) \
+  (CLAIMED_AFTER(0, at) || CLAIMED_AFTER(1, at) || CLAIMED_AFTER(2, at) || CLAIMED_AFTER(3, at))
+#else
+#define STRANDED(at) (CLAIMED_AFTER(0, at) || CLAIMED_AFTER(1, at))
+#endif
 
 byte ticket[SLOTS]; /* the state word, */
 byte phase[SLOTS];  /* always read and written as one */
@@ -188,15 +202,21 @@ inline settle() {
   }
   if
   :: !at_free && !marked ->
+    best = t; /* the end of what is claimed; leaked slots may be some laps ahead */
     do
     :: atomic { i < SLOTS ->
         if
+#ifdef BUG_MARK_FIRST_FREE
         :: ticket[(t + i) % SLOTS] == t + i && phase[(t + i) % SLOTS] == FREE -> break
+        :: else -> i++; best = t + i
+#else
+        :: phase[i] != FREE && ticket[i] >= best -> best = ticket[i] + 1; i++
         :: else -> i++
+#endif
         fi }
     :: atomic { i == SLOTS -> break }
     od;
-    atomic { marked = true; mark_ticket = t + i; mark_time = now; i = 0 }
+    atomic { marked = true; mark_ticket = best; mark_time = now; i = 0; best = 0 }
   :: else
   fi;
   atomic {
@@ -271,7 +291,8 @@ active proctype consumer() {
         if
         :: ticket[s] > t -> t++
         :: ticket[s] < t -> assert(leaked[s]); t++; behind++
-        :: ticket[s] == t && phase[s] == FREE -> break
+        :: ticket[s] == t && phase[s] == FREE && !STRANDED(t) -> break
+        :: ticket[s] == t && phase[s] == FREE && STRANDED(t) -> ticket[s] = t + SLOTS; t++
         :: ticket[s] == t && phase[s] == FULL -> take(false, t + SLOTS); t++
         :: ticket[s] == t && phase[s] == BUSY -> break
         :: ticket[s] == t && phase[s] == BUSY && leaks < LEAKS -> leaks++; /* the watchdog */
@@ -293,7 +314,8 @@ active proctype consumer() {
       consumed = t
     }
 #ifdef TIME
-    at_free = (ticket[t % SLOTS] == t && phase[t % SLOTS] == FREE); /* a look of its own: the walk may have ended by its limit */
+    /* a look of its own: the walk may have ended by its limit */
+    at_free = (ticket[t % SLOTS] == t && phase[t % SLOTS] == FREE && !STRANDED(t));
     settle();
     at_free = false
 #endif
@@ -307,7 +329,8 @@ active proctype consumer() {
       s = t % SLOTS; walked++;
       if
       :: ticket[s] != t -> skip
-      :: ticket[s] == t && phase[s] == FREE -> break
+      :: ticket[s] == t && phase[s] == FREE && !STRANDED(t) -> break
+      :: ticket[s] == t && phase[s] == FREE && STRANDED(t) -> ticket[s] = t + SLOTS
       :: ticket[s] == t && phase[s] == FULL -> take(false, t + SLOTS)
       :: ticket[s] == t && phase[s] == BUSY -> leaked[s] = true
       fi;
