@@ -28,7 +28,7 @@ SharedRingReader::SharedRingReader(const abi::Geometry& geometry, uint8_t* regio
       consumed_(__atomic_load_n(&ring_->consumed, __ATOMIC_RELAXED)),
       released_(consumed_),
       freed_ahead_(consumed_),
-      walked_ahead_(consumed_ + 4 * slot_count_),
+      walked_ahead_(consumed_),
       slot_is_leaked_(geometry.slot_count),
       last_(start_tsc),
       discarded_(record_sizes.size()) {
@@ -69,6 +69,7 @@ void SharedRingReader::collect_rest(DrainStats& stats) {
     ahead = std::max(ahead, static_cast<uint64_t>(std::max<int64_t>(distance, 0)));
   }
   const uint64_t laps = std::min(ahead / slot_count_, slot_count_) + 4;
+  walked_ahead_ = consumed_ + laps * slot_count_;
   for (uint64_t lap = 0; lap < laps && (lap == 0 || !head_free_); ++lap) walk(0, true, stats);
   revisit_leaked(true, stats);
 }
@@ -84,31 +85,38 @@ void SharedRingReader::walk(uint64_t now, bool last, DrainStats& stats) {
   if (behind == slot_count_)
     consumed_ -= slot_count_;  // every slot is leaked: no reason to run ahead of the writers
   __atomic_store_n(&ring_->consumed, consumed_, __ATOMIC_RELEASE);
-  head_free_ = is_frontier(consumed_);
+  head_free_ = is_free(consumed_) && !is_stranded(consumed_);
 }
 
-// Free, and nothing from here on is claimed.
-bool SharedRingReader::is_frontier(uint64_t ticket) const {
-  const uint64_t state = __atomic_load_n(slot(ticket), __ATOMIC_ACQUIRE);
-  return state == abi::slot_state(ticket, 0, abi::kSlotFree) && !is_stranded(ticket);
+bool SharedRingReader::is_free(uint64_t ticket) const {
+  return __atomic_load_n(slot(ticket), __ATOMIC_ACQUIRE) == abi::slot_state(ticket, 0, abi::kSlotFree);
+}
+
+// Claims follow each other, unless a writer that walked over leaked slots can still be on its way.
+bool SharedRingReader::is_orderly(uint64_t from) const {
+  return static_cast<int64_t>(walked_ahead_ - from) <= 0;
 }
 
 // A free ticket with claimed ones after it: a writer walked past it while its slot was leaked, and nobody
 // will look at it again.
 bool SharedRingReader::is_stranded(uint64_t ticket) const {
-  return static_cast<int64_t>(walked_ahead_ - ticket) > 0 && end_of_claims(ticket) != ticket;
+  return !is_orderly(ticket) && end_of_claims(ticket) != ticket;
 }
 
-// The first ticket not below `from` after which none is claimed. Slots can be some laps ahead, those that
-// were leaked; a ticket further ahead than that is made up.
+// The first ticket not below `from` after which none is claimed. Slots that were leaked can be some laps
+// ahead; a ticket further ahead than that is made up.
 uint64_t SharedRingReader::end_of_claims(uint64_t from) const {
   uint64_t end = from;
+  if (is_orderly(from)) {
+    while (end != from + slot_count_ && !is_free(end)) ++end;
+    return end;
+  }
   for (uint64_t i = 0; i < slot_count_; ++i) {
     const uint64_t state = __atomic_load_n(slot(i), __ATOMIC_ACQUIRE);
     const int64_t distance = ticket_distance(state, end) >> abi::kSlotTicketShift;
     if (abi::slot_phase(state) == abi::kSlotFree || distance < 0) continue;
     const uint64_t ticket = end + static_cast<uint64_t>(distance);
-    if (static_cast<int64_t>(walked_ahead_ - ticket) >= 0 || ticket - from < slot_count_) end = ticket + 1;
+    if (static_cast<int64_t>(walked_ahead_ - ticket) >= 0) end = ticket + 1;
   }
   return end;
 }

@@ -95,7 +95,8 @@ class SharedRingReader {
   void give_up(uint16_t class_id, DrainStats& stats);
   void update_safe_time(uint64_t now);
   uint64_t end_of_claims(uint64_t from) const;
-  bool is_frontier(uint64_t ticket) const;
+  bool is_free(uint64_t ticket) const;
+  bool is_orderly(uint64_t from) const;
   bool is_stranded(uint64_t ticket) const;
   bool skip_stranded(uint64_t ticket);
   void validate_fresh(uint64_t limit, DrainStats& stats);
