@@ -58,7 +58,7 @@ Coverage coverage_alone(const Module& module, std::span<const elf::Function> fun
   const FunctionRanges ranges = FunctionRanges::of(module);
   const IndirectEntries entries = IndirectEntries::of(module.file());
   const ModuleCode code(module, ranges, ranges.around(wanted), &entries);
-  const FunctionRules rules(module);
+  const FunctionRules rules(module, points);
   const bool is_go = module.file().is_go();
   const x86::RunOptions run_options{.singles_only = is_go,
                                     .faults_matter = options.faults_matter || is_go,

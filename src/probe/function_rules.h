@@ -2,6 +2,7 @@
 // What speaks against probing a function as a whole.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,19 +14,22 @@ namespace blip::probe {
 
 class FunctionRules {
  public:
-  explicit FunctionRules(const Module& module)
-      : is_go_(module.file().is_go()), rseq_sections_(elf::rseq_sections(module.file())) {}
+  // For these points. The whole code is looked at of functions that are to be probed elsewhere than at their
+  // entries.
+  FunctionRules(const Module& module, std::span<const Point> points);
 
-  // Why no point of its function can be probed; empty: some can.
+  // Why no point of its function, or none but its entry, can be probed; empty: some can.
   std::string refusal_of(const Point& point) const;
   // Whether a pad might not find room on the stack, unless the function has made sure of it.
   bool runs_on_little_stack(const elf::Function& f) const;
 
  private:
   bool holds_rseq_section(const elf::Function& f) const;
+  bool may_lack_a_stack(const elf::Function& f) const;
 
   bool is_go_;
   std::vector<elf::RseqSection> rseq_sections_;
+  std::vector<FileAddr> without_stack_;  // functions that calculate with rsp, sorted
 };
 
 }  // namespace blip::probe

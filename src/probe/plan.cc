@@ -33,7 +33,7 @@ class PointPlanner {
         points_(points),
         options_(options),
         is_go_(module.file().is_go()),
-        rules_(module),
+        rules_(module, points),
         addresses_(points.size()),
         carriers_(points.size()),
         leads_(points.size()) {

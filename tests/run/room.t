@@ -20,6 +20,22 @@ exact:
 run: blip record -p $PID --return tiny_lea --context tid,comm,regs -o t2
 exact:
 
+case: rsp is no stack pointer: nothing inside such a function is probed
+target: scratch_rsp 500
+run: blip count -v -p $PID --every-instruction scratch*
+expect-exit: 1
+expect-stderr: the function calculates with rsp as with any other register, and a pad needs a stack
+run: blip count -p $PID --probe scratch_always+5
+error: the function calculates with rsp as with any other register, and a pad needs a stack
+run: blip record -p $PID --function scratch -o t
+exact:
+until: 20ms
+repeat: 20
+run: blip count -p $PID --function scratch_always
+run: blip count -v -p $PID --return scratch
+expect-exit: 0 1
+go:
+
 case: no mapping more is allowed
 target: many_maps 0
 run: blip record -p $PID --function work -o t
