@@ -18,6 +18,8 @@ deb="dpkg-dev"
 test="$test dpkg-dev man-db mandoc zsh fish bash-completion lintian"
 # Symbols.
 test="$test xz-utils rustc"
+# Others at the same process.
+test="$test linux-perf"
 # Every instruction of real programs, counted against callgrind.
 test="$test openssl valgrind binutils"
 

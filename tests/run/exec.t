@@ -96,3 +96,15 @@ start: blip count -p $PID --function malloc --function free --follow-exec
 go: nowait
 end: alone
 also: target exits 0
+
+case: libraries that the new program loads
+target: one_round 5 $TARGETS/plug_host 'l0 c0:50 u0' $TARGETS/libplug_a.so
+state: left
+start: blip record -p $PID --function work --function 'libplug_*:plug_work' --lifecycle --follow-exec -o t
+go: nowait
+wait: print-err process $PID executed
+go:
+end:
+reads:
+check: len(events("plug_work")) == calls and summary.discarded == 0
+expect-stderr: libplug_a.so: armed 1 probes

@@ -63,3 +63,22 @@ go:
 end:
 exact:
 
+
+case: perf samples the process before, during and after
+as: root
+needs: root perf
+target: loop_calls 5000000
+state: text fds left
+helper: perf record -q -e cpu-clock -F 997 -g -p $PID -o perf.data
+start: blip count -p $PID --function work
+go:
+end:
+check: table()["work"] == 5000000
+start: blip count -p $PID --latency --function work
+go:
+end:
+check: summary.events == 5000000 and summary.discarded == 0
+signal: INT helper
+wait: ended helper
+sh: perf report -i perf.data --no-children --stdio -g none -F sample,symbol
+expect: work
