@@ -63,7 +63,6 @@ go:
 end:
 exact:
 
-
 case: perf samples the process before, during and after
 as: root
 needs: root perf

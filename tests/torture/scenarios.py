@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: MIT
 """The scenarios of `make torture`: each runs until its stage is over and gives the figures it reached; Wrong ends the run."""
 import collections
-import re
-import struct
 import subprocess
 
-from e2e import trace
+import points
+from published import check_published
 from stage import WAIT_S, Wrong, kill_after
 
 TOOLS = (("count",), ("record", "--num-subbuf", "2", "--subbuf-size", "64k"))
@@ -85,28 +84,4 @@ def kill_target(stage):
     return figures
 
 
-def check_published(directory, files, said):
-    """Every published call is in the trace; nothing is in it twice, and no call between the first and the last is missing."""
-    last = re.search(r"blip: (\d+) events, (\d+) discarded, (\d+) skipped", said)
-    if not last:
-        raise Wrong(f"no closing line: {said}")
-    events, discarded, skipped = map(int, last.groups())
-    calls = collections.defaultdict(list)
-    for event in trace.read_events(directory):
-        calls[event.vtid].append(event.rdi)
-    if sum(map(len, calls.values())) != events:
-        raise Wrong(f"blip says {events} events, babeltrace2 reads {sum(map(len, calls.values()))}")
-    if discarded or skipped:
-        return events  # then nothing more is promised but the numbers
-    for file in files:
-        content = file.read_bytes()
-        for tid, done in struct.iter_unpack("QQ", content):
-            got = calls.pop(tid, []) if tid else []
-            if got != list(range(1, len(got) + 1)):
-                raise Wrong(f"thread {tid}: its calls are not 1, 2, 3 ...: {got[:5]} ... {got[-5:]}")
-            if len(got) < done:
-                raise Wrong(f"thread {tid} had published {done} calls, the trace has {len(got)}")
-    return events
-
-
-ALL = {"cycles": cycles, "kill-blip": kill_blip, "kill-target": kill_target}
+ALL = {"cycles": cycles, "kill-blip": kill_blip, "kill-target": kill_target, "points-kill": points.kill, "points-hold": points.hold}

@@ -24,8 +24,9 @@ class Wrong(Exception):
 class Target:
     """One of tests/targets, which checks its own answers and exits 0 only if all were right."""
 
-    def __init__(self, stage, name, *args):
-        self.popen = subprocess.Popen([str(stage.targets / name), *map(str, args)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    def __init__(self, stage, name, *args, environment=None):
+        self.popen = subprocess.Popen([str(stage.targets / name), *map(str, args)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                      env={**os.environ, **(environment or {})})
         self.name, self.pid = name, self.popen.pid
         self.feeder, self.stopping = None, False
         if self.popen.stdout.readline() != b"ready\n":
@@ -96,8 +97,8 @@ class Stage:
     def over(self):
         return self.remaining() <= 0
 
-    def target(self, name, *args):
-        target = Target(self, name, *args)
+    def target(self, name, *args, **options):
+        target = Target(self, name, *args, **options)
         self.started.append(target)
         return target
 
