@@ -43,7 +43,7 @@ soak: deps-test deps-soak
 	@cmake --build $(BUILD) -j $(JOBS) --target blip
 	@tests/soak.py --build $(BUILD) --seconds $(SOAK_S) $(if $(SEED),--seed $(SEED))
 
-# The own test suites of CPython and SQLite, untraced and probed: the same results.
+# The own test suites of CPython and SQLite, and programs of node, Java, Go and Rust, untraced and probed: the same results.
 suites: deps-suites
 	@cmake -S . -B $(BUILD) -G Ninja >/dev/null
 	@cmake --build $(BUILD) -j $(JOBS) --target blip

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The own test suites of real programs, probed: tests/suites.py --build build [--only cpython|sqlite] [--quick]
+"""The own test suites of real programs, probed: tests/suites.py --build build [--only cpython|sqlite|runtimes] [--quick]
 
 Every suite runs untraced first and then under blip; each single result must be the same. What differs once is run again, alone and both ways:
 suites have tests of their own that fail on a busy machine.
@@ -13,9 +13,10 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE / "suites"), str(HERE / "lib")]
 import cpython  # noqa: E402
+import runtimes  # noqa: E402
 import sqlite  # noqa: E402
 
-SUITES = {"cpython": cpython, "sqlite": sqlite}
+SUITES = {"cpython": cpython, "sqlite": sqlite, "runtimes": runtimes}
 
 
 def parse_options():

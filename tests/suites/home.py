@@ -24,19 +24,35 @@ class Home:
 
     def run(self, argv, probes):
         """The command's output; with probes, blip's words, under blip."""
+        _, out, said = self.execute(argv, probes)
+        return out + said
+
+    def execute(self, argv, probes):
+        """Exit code, stdout, stderr."""
         if probes:
             argv = [self.path / "blip", "count", "--max-probes", "2000000", *probes, "--", *argv]
         with open(self.path / "err", "w+b") as err:
-            done = subprocess.run([str(a) for a in argv], cwd=self.path, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=err,
-                                  timeout=TIMEOUT, env={**os.environ, "HOME": str(self.path), "TMPDIR": str(self.path)}, **self.as_user)
+            done = subprocess.run([str(a) for a in argv], stdout=subprocess.PIPE, stderr=err, timeout=TIMEOUT, **self.there())
             err.seek(0)
             said = err.read().decode(errors="replace")
         if probes and "blip: armed" not in said:
             sys.exit(f"suites: blip did not arm: {said[-1000:]}")
         for line in said.splitlines():
-            if line.startswith("blip: armed"):
+            if probes and line.startswith("blip: ") and ": armed " in line:
                 print(f"suites: {line}", flush=True)
-        return done.stdout.decode(errors="replace") + said
+        return done.returncode, done.stdout.decode(errors="replace"), said
+
+    def start(self, argv):
+        return subprocess.Popen([str(a) for a in argv], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **self.there())
+
+    def there(self):
+        return {"cwd": self.path, "stdin": subprocess.DEVNULL, "env": {**os.environ, "HOME": str(self.path), "TMPDIR": str(self.path)}, **self.as_user}
+
+    def directory(self):
+        """For a trace; the one before goes."""
+        trace = self.path / "trace"
+        shutil.rmtree(trace, ignore_errors=True)
+        return trace
 
     def close(self):
         shutil.rmtree(self.path, ignore_errors=True)
