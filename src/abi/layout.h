@@ -284,13 +284,14 @@ struct Geometry {
   constexpr uint64_t counters_offset() const {
     return kRingControlsOffset + align_up(uint64_t{ring_count} * sizeof(RingControl), kPageSize);
   }
+  constexpr uint64_t counter_rows() const { return uint64_t{ring_count} + 1; }  // of each kind
   // Bytes from one row of counters to the next: whole cache lines, so that CPUs do not share one.
   constexpr uint64_t counter_row_size() const { return align_up(uint64_t{class_count} * 8, 2 * kCacheLine); }
   constexpr uint64_t counter_offset(CounterKind kind, uint32_t row, uint32_t class_id) const {
-    return counters_offset() + (uint64_t{kind} * (ring_count + 1) + row) * counter_row_size() + class_id * 8;
+    return counters_offset() + (kind * counter_rows() + row) * counter_row_size() + uint64_t{class_id} * 8;
   }
   constexpr uint64_t sites_offset() const {
-    return align_up(counters_offset() + kCounterKinds * (ring_count + 1) * counter_row_size(), kPageSize);
+    return align_up(counters_offset() + kCounterKinds * counter_rows() * counter_row_size(), kPageSize);
   }
   constexpr uint64_t switches_offset() const {
     return align_up(sites_offset() + uint64_t{site_count} * sizeof(SiteEntry), 2 * kCacheLine);

@@ -154,6 +154,15 @@ TEST_F(Hostile, random_bytes_everywhere) {
   EXPECT_EQ(wrong_, 0u);
 }
 
+// 4 * (ring_count + 1) is 0 in 32 bits: the counters would seem to fit in no memory at all.
+TEST_F(Hostile, rings_too_many_to_be_counted_in_32_bits_are_not_valid) {
+  abi::Geometry g = kGeometry;
+  for (uint32_t count : {0x3fffffffu, 0x7fffffffu, 0xffffffffu}) {
+    g.ring_count = count;
+    EXPECT_FALSE(is_valid(g)) << count;
+  }
+}
+
 TEST_F(Hostile, records_whose_time_never_comes_do_not_stop_the_ring) {
   // Within the slack for clocks that differ, so they are held; the reader must not fill up with them.
   for (int i = 0; i < 2000; ++i) {
