@@ -17,12 +17,5 @@ int main(int argc, char** argv) {
     i -= 2;
     require(!mprotect(area + i * kPage, kPage, PROT_NONE), "mprotect");
   }
-  say("ready");
-  while (next_round()) {
-    unsigned long sum = 0;
-    for (unsigned long k = 0; k < 100; k++) sum += work(k, "maps");
-    say("calls=100 checksum=%lx", sum);
-    say("done");
-  }
-  return 0;
+  return serve_calls("maps");
 }

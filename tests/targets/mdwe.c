@@ -18,12 +18,5 @@ int main(int argc, char** argv) {
     require(!setrlimit(RLIMIT_NOFILE, &limit), "setrlimit");
   }
   say("info mdwe=%d", refused);
-  say("ready");
-  while (next_round()) {
-    unsigned long sum = 0;
-    for (unsigned long i = 0; i < 100; i++) sum += work(i, "mdwe");
-    say("calls=100 checksum=%lx", sum);
-    say("done");
-  }
-  return 0;
+  return serve_calls("mdwe");
 }

@@ -10,12 +10,5 @@ int main(void) {
   struct io_uring_params parameters = {.flags = IORING_SETUP_SQPOLL, .sq_thread_idle = 100};
   int fd = (int)syscall(SYS_io_uring_setup, 4, &parameters);
   say("info uring=%d", fd >= 0);
-  say("ready");
-  while (next_round()) {
-    unsigned long sum = 0;
-    for (unsigned long i = 0; i < 100; i++) sum += work(i, "uring");
-    say("calls=100 sum=%lx", sum);
-    say("done");
-  }
-  return 0;
+  return serve_calls("uring");
 }

@@ -31,12 +31,5 @@ int main(void) {
     at = larger(at, ends[i]);
   }
   fill(at, high & ~4095ul);
-  say("ready");
-  while (next_round()) {
-    unsigned long sum = 0;
-    for (unsigned long i = 0; i < 100; i++) sum += work(i, "walled");
-    say("calls=100 checksum=%lx", sum);
-    say("done");
-  }
-  return 0;
+  return serve_calls("walled");
 }
