@@ -8,7 +8,7 @@ from home import Home
 
 HERE = pathlib.Path(__file__).resolve().parent
 WHOLE = ("veryquick.test",)
-EVERY_INSTRUCTION = ("select1.test", "where.test", "func.test", "json101.test", "trigger1.test", "fts3aa.test")
+EVERY_INSTRUCTION = ("select1.test", "where.test", "func.test", "json101.test", "trigger1.test", "window1.test")
 QUICK = ("select1.test", "func.test")
 PER_TEST = re.compile(r"^(\S+)\.\.\. (Ok|Omitted)?", re.M)
 FAILED = re.compile(r"^! (\S+)", re.M)
