@@ -4,7 +4,7 @@ BUILD ?= build
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 
-.PHONY: all build demo test cycles torture soak suites bench fuzz plots coverage install deb format lint clean deps-build deps-test deps-bench deps-soak deps-suites deps-deb
+.PHONY: all build demo test cycles torture soak suites bench fuzz tsan plots coverage install deb format lint clean deps-build deps-test deps-bench deps-soak deps-suites deps-deb
 
 all: build
 
@@ -68,6 +68,14 @@ fuzz: deps-test
 	  -DBLIP_SANITIZE=ON -DBLIP_FUZZ=ON -DBLIP_TESTS=ON >/dev/null
 	@cmake --build $(BUILD)-clang -j $(JOBS) --target fuzzers
 	@scripts/fuzz.sh $(BUILD)-clang $(FUZZ_S) $(SEED)
+
+# What has threads of its own, under the thread sanitizer: rings, parallel work, progress, the watch of the loader.
+TSAN_TESTS = base_test ring_test threads_test
+tsan: deps-test
+	@cmake -S . -B $(BUILD)-tsan -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-g1 -O1" -DCMAKE_C_COMPILER=clang-14 \
+	  -DCMAKE_CXX_COMPILER=clang++-14 -DBLIP_SANITIZE=thread -DBLIP_TESTS=ON >/dev/null
+	@cmake --build $(BUILD)-tsan -j $(JOBS) --target $(TSAN_TESTS)
+	@for test in $(TSAN_TESTS); do timeout -v 600 $(BUILD)-tsan/$$test --gtest_brief=1 || exit 1; done
 
 # docs/plots/*.svg from the newest bench/results/*.json, or from PLOTS=FILE.
 plots:

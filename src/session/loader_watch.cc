@@ -28,7 +28,7 @@ LoaderWatch::LoaderWatch(abi::LibraryWord& word, int32_t vpid)
   sigset_t all, before;
   ::sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  waiting_ = std::thread([this] { wait(); });
+  waiting_ = std::thread([this, last = looked_] { wait(last); });
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   __atomic_store_n(&word_.hold, 1, __ATOMIC_RELEASE);
 }
@@ -44,8 +44,7 @@ LoaderWatch::~LoaderWatch() {
   waiting_.join();
 }
 
-void LoaderWatch::wait() {
-  uint32_t last = looked_;
+void LoaderWatch::wait(uint32_t last) {
   while (!stop_) {
     const uint32_t now = __atomic_load_n(&word_.changes, __ATOMIC_ACQUIRE);
     if (now == last) {

@@ -33,11 +33,11 @@ class LoaderWatch {
   uint32_t elsewhere() const { return __atomic_load_n(&word_.elsewhere, __ATOMIC_RELAXED); }
 
  private:
-  void wait();
+  void wait(uint32_t last);
 
   abi::LibraryWord& word_;
   Fd event_;
-  uint32_t looked_ = 0;
+  uint32_t looked_ = 0;  // not the waiting thread's
   std::atomic<bool> stop_ = false;
   std::thread waiting_;  // in a futex: that cannot be polled
 };
