@@ -4,7 +4,7 @@ BUILD ?= build
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 
-.PHONY: all build demo test cycles torture soak suites bench fuzz tsan plots coverage install deb format lint clean deps-build deps-test deps-bench deps-soak deps-suites deps-deb
+.PHONY: all build demo test cycles torture soak suites bench fuzz tidy tsan plots coverage install deb format lint clean deps-build deps-test deps-bench deps-soak deps-suites deps-deb
 
 all: build
 
@@ -68,6 +68,11 @@ fuzz: deps-test
 	  -DBLIP_SANITIZE=ON -DBLIP_FUZZ=ON -DBLIP_TESTS=ON >/dev/null
 	@cmake --build $(BUILD)-clang -j $(JOBS) --target fuzzers
 	@scripts/fuzz.sh $(BUILD)-clang $(FUZZ_S) $(SEED)
+
+# clang-tidy with the checks of .clang-tidy, over all of src or over TIDY="src/ring ...".
+tidy: deps-test
+	@cmake -S . -B $(BUILD) -G Ninja >/dev/null
+	@scripts/tidy.sh $(BUILD) $(JOBS) $(TIDY)
 
 # What has threads of its own, under the thread sanitizer: rings, parallel work, progress, the watch of the loader.
 TSAN_TESTS = base_test ring_test threads_test

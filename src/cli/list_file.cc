@@ -48,7 +48,7 @@ std::string find_in_path(const std::string& name) {
   const char* path = std::getenv("PATH");
   if (!path || name.find('/') != std::string::npos) return {};
   for (std::string_view rest = path; !rest.empty();) {
-    const std::string candidate = std::string(rest.substr(0, rest.find(':'))) + "/" + name;
+    std::string candidate = std::string(rest.substr(0, rest.find(':'))) + "/" + name;
     if (::access(candidate.c_str(), X_OK) == 0) return candidate;
     rest.remove_prefix(std::min(rest.find(':'), rest.size() - 1) + 1);
   }

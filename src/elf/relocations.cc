@@ -91,6 +91,7 @@ void visit_place(const ElfFile& file, FileAddr place, const Visit& visit) {
 // An even entry is a place; an odd one is a bitmap of which of the 63 words after the last place are places
 // too. The value is what stands there.
 void visit_relr(const ElfFile& file, Bytes table, const Visit& visit) {
+  constexpr uint64_t kPlacesPerBitmap = 63;
   FileAddr next;
   for (uint64_t at = 0; at + 8 <= table.size(); at += 8) {
     uint64_t entry = *load<uint64_t>(table, at);
@@ -99,9 +100,9 @@ void visit_relr(const ElfFile& file, Bytes table, const Visit& visit) {
       next = FileAddr(entry) + 8;
       continue;
     }
-    for (unsigned bit = 1; bit < 64; ++bit)
+    for (uint64_t bit = 1; bit <= kPlacesPerBitmap; ++bit)
       if (entry >> bit & 1) visit_place(file, next + (bit - 1) * 8, visit);
-    next = next + 63 * 8;
+    next = next + kPlacesPerBitmap * 8;
   }
 }
 

@@ -74,7 +74,7 @@ Status Instrumentation::revive(AddrRange library, const void* file, std::span<co
   forgotten_.erase(it);
   mapped_.assign(mapped.begin(), mapped.end());
   report_.last_paused = {};
-  const Status status = proc::on_tracer_thread([&] { return patch_patiently(); });
+  Status status = proc::on_tracer_thread([&] { return patch_patiently(); });
   mapped_.clear();
   for (Patch& patch : table_.patches) patch.fresh = false;
   return status;

@@ -15,9 +15,9 @@ namespace {
 constexpr uint64_t kFrameStack = 8 + 16;  // uc_stack: the alternate stack's address, flags and size
 constexpr uint64_t kFrameStackFlags = kFrameStack + 8;
 constexpr uint32_t kAutoDisarm = 1U << 31;  // SS_AUTODISARM
-constexpr uint64_t kFrameRsp = 8 + 40 + 15 * 8;
+constexpr uint64_t kFrameRsp = 8 + 40 + uint64_t{15} * 8;
 constexpr uint64_t kFrameRip = kFrameRsp + 8;
-constexpr uint64_t kFrameCs = kFrameRip + 2 * 8;
+constexpr uint64_t kFrameCs = kFrameRip + 16;
 constexpr uint16_t kUserCs = 0x33;
 constexpr std::array<uint8_t, 9> kRestorer = {0x48, 0xc7, 0xc0, 0x0f, 0,
                                               0,    0,    0x0f, 0x05};                // mov $15,%rax; syscall

@@ -14,7 +14,7 @@ void LatencyReader::add_row(uint32_t row, uint32_t class_id, Histogram& to) cons
   const bool is_cpu = row < geometry_.ring_count;
   if (is_cpu && sum == 0 && load(buckets) == 0) return;  // never used: reading more would take memory
   to.add_totals(sum, load(totals + offsetof(abi::LatencyTotals, max)));
-  for (uint32_t i = 0; i < abi::kLatencyBuckets; ++i) to.add_bucket(i, load(buckets + i * 8));
+  for (uint32_t i = 0; i < abi::kLatencyBuckets; ++i) to.add_bucket(i, load(buckets + uint64_t{i} * 8));
 }
 
 Histogram LatencyReader::class_latencies(uint32_t class_id) const {

@@ -7,7 +7,7 @@
 namespace blip::ring {
 namespace {
 
-constexpr uint64_t kChunkSize = 64 * 1024;
+constexpr uint64_t kChunkSize = 1 << 16;
 
 constexpr uint64_t align_down(uint64_t n) { return n & ~uint64_t{abi::kRecordAlign - 1}; }
 

@@ -97,8 +97,8 @@ Result<AllInstructions> find_all_instructions(const elf::Spec& spec, std::span<c
       all.refused.push_back({functions[i].name, std::move(refusals[i])});
   }
   for (size_t m = 0; m < modules.size(); ++m)
-    for (probe::Point& point : probe::every_instruction(modules[m], decodable[m]))
-      all.points.push_back({m, std::move(point)});
+    for (const probe::Point& point : probe::every_instruction(modules[m], decodable[m]))
+      all.points.push_back({m, point});
   return all;
 }
 

@@ -81,12 +81,13 @@ Result<LibraryNews> LibraryWatch::compare(const std::function<bool(const CodeFil
     }
   }
   ignored_ = std::move(ignored);
-  if (!fresh.empty()) TRY_OK(load(maps, std::move(fresh), news));
+  if (!fresh.empty()) TRY_OK(load(maps, fresh, news));
   return news;
 }
 
-Status LibraryWatch::load(std::span<const proc::Map> maps, std::vector<proc::Map> fresh, LibraryNews& news) {
-  std::vector<proc::Map> wanted = fresh;
+Status LibraryWatch::load(std::span<const proc::Map> maps, std::span<const proc::Map> fresh,
+                          LibraryNews& news) {
+  std::vector<proc::Map> wanted(fresh.begin(), fresh.end());
   for (const CodeFile& library : there_)
     if (library.module.is_executable()) wanted.insert(wanted.end(), library.text.begin(), library.text.end());
   TRY(const probe::LoadedModules loaded, probe::load_modules(process_, memory_, wanted, files_));

@@ -45,7 +45,7 @@ class LibraryWatch {
   using Key = std::tuple<uint64_t, uint64_t, uint64_t>;  // address, device, inode
 
   Result<LibraryNews> compare(const std::function<bool(const CodeFile&)>& same);
-  Status load(std::span<const proc::Map> maps, std::vector<proc::Map> fresh, LibraryNews& news);
+  Status load(std::span<const proc::Map> maps, std::span<const proc::Map> fresh, LibraryNews& news);
 
   const proc::Process& process_;
   const proc::Memory& memory_;

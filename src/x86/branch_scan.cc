@@ -20,7 +20,7 @@
 namespace blip::x86 {
 namespace {
 
-constexpr uint64_t kTrustedDistance = 64 * 1024;
+constexpr uint64_t kTrustedDistance = 1 << 16;
 constexpr size_t kRel32 = 4;
 constexpr size_t kBytesPerPiece = 1 << 20;
 

@@ -99,7 +99,7 @@ Status add_to_displacement(std::vector<uint8_t>& bytes, size_t modrm_at, int32_t
   const uint8_t mod = bytes[modrm_at] >> 6;
   const size_t disp_at = modrm_at + 2;
   int64_t disp = 0;
-  if (mod == 1) disp = static_cast<int8_t>(bytes[disp_at]);
+  if (mod == 1) disp = static_cast<int8_t>(bytes[disp_at]);  // NOLINT(bugprone-signed-char-misuse): a sign
   if (mod == 2) {
     int32_t disp32;
     std::memcpy(&disp32, &bytes[disp_at], sizeof disp32);
