@@ -41,25 +41,31 @@ TargetAddr jump_target(const abi::SiteEntry& e) {
 
 // A place may have been probed more than once: of two entries for the same bytes, the one that the text does
 // not hold is history.
-void forget_history(const proc::Memory& memory, std::vector<abi::SiteEntry>& sorted) {
+Status forget_history(const proc::Memory& memory, std::vector<abi::SiteEntry>& sorted) {
   std::vector<abi::SiteEntry> kept;
   for (const abi::SiteEntry& entry : sorted) {
     const bool overlaps = !kept.empty() && entry.addr < kept.back().addr + kept.back().size;
     if (!overlaps) {
       kept.push_back(entry);
-    } else if (!is_in_text(memory, kept.back())) {
-      kept.back() = entry;
+      continue;
     }
+    TRY(const bool stands, is_in_text(memory, kept.back()));
+    if (!stands) kept.back() = entry;
   }
   sorted = std::move(kept);
+  return {};
 }
 
 // Neither the jump is there, be it with a breakpoint on top, nor what was there before it: the library has
-// gone, and maybe another one has come.
-bool is_of_the_past(const proc::Memory& memory, const abi::SiteEntry& entry) {
+// gone, and maybe another one has come. What is mapped and cannot be read may be a jump, whose pad must stay.
+Result<bool> is_of_the_past(const proc::Memory& memory, std::span<const proc::Map> maps,
+                            const abi::SiteEntry& entry) {
   std::array<uint8_t, abi::kMaxEdit> now{};
   const std::span<uint8_t> bytes(now.data(), entry.size);
-  if (!memory.read(TargetAddr(entry.addr), bytes)) return true;
+  if (const Status read = memory.read(TargetAddr(entry.addr), bytes); !read) {
+    if (proc::find_map(maps, TargetAddr(entry.addr))) return read.error();
+    return true;
+  }
   const size_t first = entry.size > 1 ? 1 : 0;
   return !std::equal(bytes.begin(), bytes.end(), entry.original) &&
          !std::equal(bytes.begin() + first, bytes.end(), entry.changed + first);
@@ -135,15 +141,21 @@ Result<std::vector<abi::SiteEntry>> read_site_entries(const proc::Memory& memory
   return entries;
 }
 
-bool is_in_text(const proc::Memory& memory, const abi::SiteEntry& entry) {
+Result<bool> is_in_text(const proc::Memory& memory, const abi::SiteEntry& entry) {
   std::array<uint8_t, abi::kMaxEdit> now;
   const std::span<uint8_t> bytes(now.data(), entry.size);
-  return memory.read(TargetAddr(entry.addr), bytes) && std::equal(bytes.begin(), bytes.end(), entry.changed);
+  TRY_OK(memory.read(TargetAddr(entry.addr), bytes));
+  return std::equal(bytes.begin(), bytes.end(), entry.changed);
 }
 
-PatchTable patches_of(const proc::Memory& memory, std::vector<abi::SiteEntry> entries) {
-  std::erase_if(entries, [&](const abi::SiteEntry& entry) { return is_of_the_past(memory, entry); });
-  forget_history(memory, entries);
+Result<PatchTable> patches_of(const proc::Memory& memory, std::span<const proc::Map> maps,
+                              std::span<const abi::SiteEntry> all) {
+  std::vector<abi::SiteEntry> entries;
+  for (const abi::SiteEntry& entry : all) {
+    TRY(const bool past, is_of_the_past(memory, maps, entry));
+    if (!past) entries.push_back(entry);
+  }
+  TRY_OK(forget_history(memory, entries));
   PatchTable table;
   std::vector<Edit> edits;
   for (const abi::SiteEntry& entry : entries) {

@@ -40,11 +40,12 @@ Status check_owner(const abi::DataHeader& untrusted_header);
 Result<std::vector<abi::SiteEntry>> read_site_entries(const proc::Memory& memory, const LeftRegion& region);
 
 // Whether the entry's jump stands in the text.
-bool is_in_text(const proc::Memory& memory, const abi::SiteEntry& entry);
+Result<bool> is_in_text(const proc::Memory& memory, const abi::SiteEntry& entry);
 
 // One patch for each entry that the text may still hold. Only places that really hold what the table says are
 // restored, so the table is checked by the text itself.
-PatchTable patches_of(const proc::Memory& memory, std::vector<abi::SiteEntry> entries);
+Result<PatchTable> patches_of(const proc::Memory& memory, std::span<const proc::Map> maps,
+                              std::span<const abi::SiteEntry> sorted);
 
 // What belongs to the region: the memory below it and the pads that its header names.
 Footprint footprint_of(const LeftRegion& region, std::span<const proc::Map> maps);

@@ -90,9 +90,9 @@ class Cleaner {
     result_.found = true;
     TRY(std::vector<abi::SiteEntry> entries, read_site_entries(memory_, region));
     const Footprint footprint = footprint_of(region, maps_);
-    const PatchTable table = patches_of(memory_, entries);
+    TRY(const PatchTable table, patches_of(memory_, maps_, entries));
     const auto armed = std::count_if(entries.begin(), entries.end(), [&](const abi::SiteEntry& e) {
-      return e.window != 0 && is_in_text(memory_, e);
+      return e.window != 0 && is_in_text(memory_, e).value_or(false);
     });
     const auto save = [&]() -> Status { return save_ ? save_now(region) : Status(); };
     TRY(const RemovalReport report, remove_instrumentation(process_, memory_, footprint, table, {}, save));

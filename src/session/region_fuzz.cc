@@ -93,7 +93,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
                TargetAddr(reinterpret_cast<uint64_t>(region->region()) + kGeometry.region_size())};
   const auto left = probe::read_left_region(**process, memory, map);
   if (!left) return 0;
-  if (const auto entries = probe::read_site_entries(memory, *left)) (void)probe::patches_of(memory, *entries);
+  if (const auto entries = probe::read_site_entries(memory, *left))
+    (void)probe::patches_of(memory, {}, *entries);
   (void)probe::footprint_of(*left, {&map, 1});
   auto copied = session::copy_region(memory, *left);
   if (!copied || !*copied) return 0;
