@@ -19,6 +19,7 @@ namespace {
 
 constexpr int kDetachAttempts = 3;
 constexpr std::chrono::milliseconds kExitPatience{200};
+constexpr std::chrono::milliseconds kStopPatience{200};
 
 // A stopped thread that cannot be detached has been killed. It may stop once more on its way out
 // (PTRACE_EVENT_EXIT); its end has to be passed on.
@@ -66,22 +67,25 @@ Attachment& Attachment::operator=(Attachment&& other) noexcept {
 }
 
 void Attachment::release() {
-  for (Thread& thread : threads_) detach(thread);
+  const auto deadline = std::chrono::steady_clock::now() + kStopPatience;
+  for (Thread& thread : threads_) detach(thread, deadline);
   threads_.clear();
 }
 
-void Attachment::detach(Thread& thread) {
+void Attachment::detach(Thread& thread, std::chrono::steady_clock::time_point deadline) {
   if (thread.tid == 0) return;
   if (!thread.stopped) {
-    // It may have stopped since; if not, it is let go when this OS thread ends.
-    const StopEvent event = poll_stop(thread.tid);
+    // Something failed before it had stopped. If it was interrupted it stops now, and its system call may
+    // need repair. One that never does is let go when this OS thread ends.
+    const bool interrupted = thread.interrupted_at != std::chrono::steady_clock::time_point();
+    const StopEvent event = interrupted ? wait_for_stop(pid_, thread.tid, deadline) : poll_stop(thread.tid);
     if (event.kind == StopKind::kEnded) return reap_thread(pid_, thread.tid);
     if (event.kind == StopKind::kRunning) {
       BLIP_LOG("proc", "thread {} of {} is still running, attached", thread.tid, pid_);
       return;
     }
     thread.pending_signal = event.signal;
-    if (thread.refresh() && event.kind == StopKind::kInterrupt) (void)thread.repair_spurious_eintr(pid_, 0);
+    if (event.kind == StopKind::kInterrupt) (void)thread.refresh_and_repair(pid_, 0);
   }
   if (thread.rewound_call >= 0) {
     const auto pending = thread.interrupting_signals(pid_);

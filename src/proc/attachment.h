@@ -48,7 +48,7 @@ class Attachment {
   friend class ThreadStopper;
   explicit Attachment(pid_t pid) : pid_(pid) {}
 
-  void detach(Thread& thread);
+  void detach(Thread& thread, std::chrono::steady_clock::time_point deadline);
 
   pid_t pid_;
   std::vector<Thread> threads_;

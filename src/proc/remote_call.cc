@@ -265,8 +265,11 @@ Status RemoteCaller::write_stub() {
 Result<std::optional<int64_t>> RemoteCaller::run_to_exit() {
   const auto deadline = std::chrono::steady_clock::now() + kCallDeadline;
   for (;;) {
-    if (::ptrace(PTRACE_SYSCALL, thread_->tid, nullptr, nullptr) != 0)
-      return Error::from_errno(errno, fmt::format("cannot resume thread {}", thread_->tid));
+    // A thread left at the entry of the call would make it with the next call's registers.
+    long resumed = -1;
+    for (int attempt = 0; attempt < kPtraceAttempts && resumed != 0; ++attempt)
+      resumed = ::ptrace(PTRACE_SYSCALL, thread_->tid, nullptr, nullptr);
+    if (resumed != 0) return Error::from_errno(errno, fmt::format("cannot resume thread {}", thread_->tid));
     const StopEvent event = wait_for_stop(pid_, thread_->tid, deadline);
     switch (event.kind) {
       case StopKind::kSyscall: {

@@ -118,6 +118,17 @@ Result<uint64_t> Thread::interrupting_signals(pid_t pid) const {
   return status.interrupting_signals();
 }
 
+Status Thread::refresh_and_repair(pid_t pid, int delivering) {
+  constexpr int kAttempts = 3;
+  Status done;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    done = refresh();
+    if (done) done = repair_spurious_eintr(pid, delivering);
+    if (done) break;
+  }
+  return done;
+}
+
 Status Thread::repair_spurious_eintr(pid_t pid, int delivering) {
   if (!registers.in_system_call() || static_cast<int64_t>(registers.rax) != -EINTR) return {};
   // close() has given the descriptor up before it says EINTR: a second one could hit somebody else's.

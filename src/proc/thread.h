@@ -57,7 +57,10 @@ struct Thread {
   uint64_t restart_pc() const;
   bool shadow_stack() const;
 
-  // Right after a stop: hides a spurious EINTR from the program (rewinds it) unless one of its own signals
+  // Right after a stop: refresh() and repair_spurious_eintr(). Tried more than once, because a failure that
+  // passes (no descriptor or memory for a moment) would leave the program the EINTR.
+  Status refresh_and_repair(pid_t pid, int delivering);
+  // Hides a spurious EINTR from the program (rewinds it) unless one of its own signals
   // caused it: a pending one, or `delivering`, which the thread is about to receive (0: none).
   Status repair_spurious_eintr(pid_t pid, int delivering);
   // The signals that will end a system call of this thread with EINTR, as a mask.

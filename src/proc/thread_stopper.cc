@@ -207,9 +207,9 @@ Result<bool> ThreadStopper::react(Thread& thread, StopEvent event) {
     case StopKind::kInterrupt:
     case StopKind::kGroupStop:
       thread.stopped = true;
-      TRY_OK(thread.refresh());
       // A call ended by a group stop returns EINTR when the group goes on, with or without us.
-      if (event.kind != StopKind::kGroupStop) TRY_OK(thread.repair_spurious_eintr(process_.pid(), 0));
+      TRY_OK(event.kind == StopKind::kGroupStop ? thread.refresh()
+                                                : thread.refresh_and_repair(process_.pid(), 0));
       return true;
     case StopKind::kExec:
       thread.stopped = true;
@@ -229,8 +229,7 @@ Result<bool> ThreadStopper::react(Thread& thread, StopEvent event) {
 Status ThreadStopper::pass_signal_on(Thread& thread, int signal) {
   thread.stopped = true;
   thread.pending_signal = signal;
-  TRY_OK(thread.refresh());
-  TRY_OK(thread.repair_spurious_eintr(process_.pid(), signal));
+  TRY_OK(thread.refresh_and_repair(process_.pid(), signal));
   TRY_OK(thread.resume_with_signal_and_interrupt());
   return {};
 }
