@@ -42,8 +42,8 @@ unharmed:
 
 case: SIGKILL at each ptrace call of blip clean
 target: hammer 2
-sh: for n in $$(seq 1 2 60); do blip count -p $PID --function 'tiny_*' >/dev/null 2>armed & b=$$!;
-  until grep -q armed armed || ! kill -0 $$b 2>/dev/null; do sleep 0.01; done; kill -KILL $$b; wait $$b;
+sh: for n in $$(seq 1 2 60); do rm -f armed; blip count -p $PID --function 'tiny_*' >/dev/null 2>armed & b=$$!;
+  until grep -qs armed armed || ! kill -0 $$b 2>/dev/null; do sleep 0.01; done; kill -KILL $$b; wait $$b;
   strace -f -qq -o /dev/null -e trace=ptrace -e inject=ptrace:signal=KILL:when=$$n blip clean -q -p $PID >/dev/null 2>&1;
   grep -q '^State:.[^Z]' /proc/$PID/status || { echo the target ended at $$n; exit 9; }; done; exit 0
 run: blip clean -p $PID
@@ -51,10 +51,25 @@ unharmed:
 
 case: SIGKILL at each write to the target's memory by blip clean
 target: hammer 2
-sh: for n in $$(seq 1 12); do blip count -p $PID --function 'tiny_*' >/dev/null 2>armed & b=$$!;
-  until grep -q armed armed || ! kill -0 $$b 2>/dev/null; do sleep 0.01; done; kill -KILL $$b; wait $$b;
+sh: for n in $$(seq 1 12); do rm -f armed; blip count -p $PID --function 'tiny_*' >/dev/null 2>armed & b=$$!;
+  until grep -qs armed armed || ! kill -0 $$b 2>/dev/null; do sleep 0.01; done; kill -KILL $$b; wait $$b;
   strace -f -qq -o /dev/null -e trace=pwrite64,process_vm_writev -e inject=pwrite64,process_vm_writev:signal=KILL:when=$$n
   blip clean -q -p $PID >/dev/null 2>&1;
   grep -q '^State:.[^Z]' /proc/$PID/status || { echo the target ended at $$n; exit 9; }; done; exit 0
 run: blip clean -p $PID
 unharmed:
+
+case: each read of the target's memory by blip clean fails once with EIO
+target: hammer 1
+sh: for n in $$(seq 3 24); do rm -f armed; blip count -p $PID --function 'tiny_*' >/dev/null 2>armed & b=$$!;
+  until grep -qs armed armed || ! kill -0 $$b 2>/dev/null; do sleep 0.01; done; kill -KILL $$b; wait $$b;
+  strace -f -qq -o /dev/null -e trace=pread64 -e inject=pread64:error=EIO:when=$$n blip clean -q -p $PID >/dev/null 2>&1;
+  blip clean -q -p $PID || { echo not cleaned at $$n; exit 9; }; done; exit 0
+unharmed:
+
+case: each ptrace call fails once with EIO, target asleep in epoll_wait
+target: event_loop
+sh: for n in $$(seq 1 60); do strace -f -qq -o /dev/null -e trace=ptrace -e inject=ptrace:error=EIO:when=$$n
+  timeout -s KILL 10 blip count -p $PID --function work --duration 5ms >/dev/null 2>&1; grep -q '^State:.[^Z]' /proc/$PID/status || { echo the target ended at $$n; exit 9; }; done; exit 0
+run: blip count -p $PID --function work
+expect: work 1

@@ -3,6 +3,7 @@
 import collections
 import subprocess
 
+import faults
 import points
 from published import check_published
 from stage import WAIT_S, Wrong, kill_after
@@ -84,4 +85,5 @@ def kill_target(stage):
     return figures
 
 
-ALL = {"cycles": cycles, "kill-blip": kill_blip, "kill-target": kill_target, "points-kill": points.kill, "points-hold": points.hold}
+ALL = {"cycles": cycles, "kill-blip": kill_blip, "kill-target": kill_target, "points-kill": points.kill, "points-hold": points.hold,
+       "faults": faults.faults}

@@ -29,8 +29,9 @@ class Target:
                                       env={**os.environ, **(environment or {})})
         self.name, self.pid = name, self.popen.pid
         self.feeder, self.stopping = None, False
-        if self.popen.stdout.readline() != b"ready\n":
-            raise Wrong(f"{name} does not start")
+        while (line := self.popen.stdout.readline()) != b"ready\n":
+            if not line:
+                raise Wrong(f"{name} does not start")
 
     def go(self):
         self.popen.stdin.write(b"go\n")
