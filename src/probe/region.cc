@@ -99,7 +99,7 @@ class RegionMapper {
       region_.control = data;
       return proc::remote_madvise(caller_, data - abi::kGatePageSize, abi::kGatePageSize, MADV_WIPEONFORK);
     });
-    TRY_OK(close_remote(file, std::move(status)));
+    TRY_OK(close_remote(file, status));
     region_.data_fd = std::move(file.fd);
     return {};
   }
@@ -113,7 +113,7 @@ class RegionMapper {
     TRY(SharedFile file, make_file(abi::kPadsMemfdName, size, kPadsSeals, pads.bytes));
     auto status = map_areas(file, neighbourhoods, pads);
     if (status) status = map_trampolines(file, trampolines, pads);
-    return close_remote(file, std::move(status));
+    return close_remote(file, status);
   }
 
   Status map_areas(const SharedFile& file, std::span<const Neighbourhood> neighbourhoods, PadFile& pads) {
@@ -154,7 +154,7 @@ class RegionMapper {
     SharedFile file;
     TRY(file.remote_fd, create_remote(caller_, name));
     auto status = prepare(file, size, seals, mapping);
-    if (!status) return close_remote(file, std::move(status)).error();
+    if (!status) return close_remote(file, status).error();
     return file;
   }
 
@@ -179,7 +179,7 @@ class RegionMapper {
     return proc::remote_ftruncate(caller_, file.remote_fd, size);
   }
 
-  Status close_remote(const SharedFile& file, Status status) {
+  Status close_remote(const SharedFile& file, const Status& status) {
     auto closed = proc::remote_close(caller_, file.remote_fd);
     return status ? closed : status;
   }
