@@ -30,6 +30,8 @@ COLUMNS = {
     "fork": ("us that fork() takes; the same process, traced and untraced in turn", [
         ("min", "min", "{:.0f}"), ("median", "median", "{:.0f}"), ("untraced", "untraced", "{:.0f}"),
         ("ratio", "ratio", "{:.2f}")]),
+    "pauses": ("longest pause that a thread of the target sees by its own clock, over what blip says; medians in ms", [
+        ("ratio", "median", "{:.2f}"), ("least", "min", "{:.2f}"), ("most", "most", "{:.2f}"), ("seen", "seen_ms", "{:.3f}"), ("said", "said_ms", "{:.3f}")]),
     "drain": ("steady rate, default buffers; capacity = events per second of consumer CPU", [
         ("M/s", "rate", "{:.2f}"), ("% of a core", "min", "{:.1f}"), ("discarded", "discarded", "{:d}"),
         ("capacity M/s", "capacity", "{:.0f}"), ("B/event", "bytes", "{:.2f}")]),
