@@ -71,10 +71,11 @@ Status remote_madvise(RemoteCaller& caller, TargetAddr addr, uint64_t size, int 
 std::vector<int> find_target_fds(pid_t pid, const std::string& link) {
   std::vector<int> fds;
   std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(proc_directory(pid) + "/fd", error)) {
+  std::filesystem::directory_iterator entry(proc_directory(pid) + "/fd", error);
+  for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
     std::error_code gone;
-    if (std::filesystem::read_symlink(entry.path(), gone) == link)
-      fds.push_back(std::stoi(entry.path().filename()));
+    if (std::filesystem::read_symlink(entry->path(), gone) == link)
+      fds.push_back(std::stoi(entry->path().filename()));
   }
   return fds;
 }

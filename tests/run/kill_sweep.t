@@ -73,3 +73,10 @@ sh: for n in $$(seq 1 60); do strace -f -qq -o /dev/null -e trace=ptrace -e inje
   timeout -s KILL 10 blip count -p $PID --function work --duration 5ms >/dev/null 2>&1; grep -q '^State:.[^Z]' /proc/$PID/status || { echo the target ended at $$n; exit 9; }; done; exit 0
 run: blip count -p $PID --function work
 expect: work 1
+
+case: each directory that blip reads fails once with EIO
+target: loop_calls 10
+sh: for n in $$(seq 1 12); do strace -f -qq -o /dev/null -e trace=getdents64 -e inject=getdents64:error=EIO:when=$$n
+  timeout -s KILL 10 blip count -p $PID --function work --duration 5ms >/dev/null 2>said; c=$$?; test $$c -le 1 || { echo exit $$c at $$n; cat said; exit 9; }; done; exit 0
+run: blip count -p $PID --function work
+expect: work 10
