@@ -57,27 +57,43 @@ uint32_t SharedRingReader::usable_size(uint16_t class_id) const {
 
 void SharedRingReader::collect(uint64_t now, DrainStats& stats) {
   revisit_leaked(false, stats);
-  walk(now, false, stats);
+  walk(now, stats);
   update_safe_time(now);
 }
 
-// Leaked slots can have been freed some laps ahead, also by a blip that is gone.
+// Slot by slot: nobody claims any more, and leaked slots can have been freed laps ahead, also by a blip that
+// is gone.
 void SharedRingReader::collect_rest(DrainStats& stats) {
-  uint64_t ahead = 0;
+  std::vector<uint64_t> claimed;
   for (uint64_t i = 0; i < slot_count_; ++i) {
-    const int64_t distance = ticket_distance(*slot(i), consumed_) >> abi::kSlotTicketShift;
-    ahead = std::max(ahead, static_cast<uint64_t>(std::max<int64_t>(distance, 0)));
+    const uint64_t state = __atomic_load_n(slot(i), __ATOMIC_ACQUIRE);
+    if (abi::slot_phase(state) == abi::kSlotFree || slot_is_leaked_[i]) continue;
+    const uint64_t ahead = static_cast<uint64_t>(ticket_distance(state, consumed_)) >> abi::kSlotTicketShift;
+    if (ahead / slot_count_ <= slot_count_ && slot(consumed_ + ahead) == slot(i))
+      claimed.push_back(consumed_ + ahead);
+    else
+      ++stats.malformed;
   }
-  const uint64_t laps = std::min(ahead / slot_count_, slot_count_) + 4;
-  walked_ahead_ = consumed_ + laps * slot_count_;
-  for (uint64_t lap = 0; lap < laps && (lap == 0 || !head_free_); ++lap) walk(0, true, stats);
+  std::sort(claimed.begin(), claimed.end());
+  for (uint64_t ticket : claimed) finish_slot(ticket, stats);
+  if (!claimed.empty()) consumed_ = claimed.back() + 1;
+  __atomic_store_n(&ring_->consumed, consumed_, __ATOMIC_RELEASE);
   revisit_leaked(true, stats);
 }
 
-void SharedRingReader::walk(uint64_t now, bool last, DrainStats& stats) {
+void SharedRingReader::finish_slot(uint64_t ticket, DrainStats& stats) {
+  const uint64_t state = __atomic_load_n(slot(ticket), __ATOMIC_ACQUIRE);
+  if (abi::slot_phase(state) == abi::kSlotBusy) return give_up(abi::slot_class(state), stats);
+  if (abi::slot_phase(state) != abi::kSlotFull) return heal(ticket, stats);
+  take(state, ticket, false, stats);
+  free_slot(ticket, ticket + slot_count_);
+}
+
+void SharedRingReader::walk(uint64_t now, DrainStats& stats) {
+  const uint64_t claimed = is_orderly(consumed_) ? consumed_ : end_of_claims(consumed_);
   uint64_t behind = 0;
-  for (uint64_t i = 0; i < slot_count_ && (last || pending_.size() < max_pending()); ++i) {
-    const Step outcome = step(now, last, stats);
+  for (uint64_t i = 0; i < slot_count_ && pending_.size() < max_pending(); ++i) {
+    const Step outcome = step(now, claimed, stats);
     if (outcome == Step::kFree || outcome == Step::kBusy) break;
     behind += outcome == Step::kBehind;
     ++consumed_;
@@ -85,7 +101,7 @@ void SharedRingReader::walk(uint64_t now, bool last, DrainStats& stats) {
   if (behind == slot_count_)
     consumed_ -= slot_count_;  // every slot is leaked: no reason to run ahead of the writers
   __atomic_store_n(&ring_->consumed, consumed_, __ATOMIC_RELEASE);
-  head_free_ = is_free(consumed_) && !is_stranded(consumed_);
+  head_free_ = is_free(consumed_) && end_of_claims(consumed_) == consumed_;
 }
 
 bool SharedRingReader::is_free(uint64_t ticket) const {
@@ -95,12 +111,6 @@ bool SharedRingReader::is_free(uint64_t ticket) const {
 // Claims follow each other, unless a writer that walked over leaked slots can still be on its way.
 bool SharedRingReader::is_orderly(uint64_t from) const {
   return static_cast<int64_t>(walked_ahead_ - from) <= 0;
-}
-
-// A free ticket with claimed ones after it: a writer walked past it while its slot was leaked, and nobody
-// will look at it again.
-bool SharedRingReader::is_stranded(uint64_t ticket) const {
-  return !is_orderly(ticket) && end_of_claims(ticket) != ticket;
 }
 
 // The first ticket not below `from` after which none is claimed. Slots that were leaked can be some laps
@@ -121,7 +131,8 @@ uint64_t SharedRingReader::end_of_claims(uint64_t from) const {
   return end;
 }
 
-// Unless a writer claims it at this very moment.
+// A free ticket with claimed ones after it: a writer walked past it while its slot was leaked, and nobody
+// will look at it again. Unless a writer claims it at this very moment.
 bool SharedRingReader::skip_stranded(uint64_t ticket) {
   uint64_t expected = abi::slot_state(ticket, 0, abi::kSlotFree);
   return __atomic_compare_exchange_n(slot(ticket), &expected,
@@ -129,7 +140,7 @@ bool SharedRingReader::skip_stranded(uint64_t ticket) {
                                      __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
-SharedRingReader::Step SharedRingReader::step(uint64_t now, bool last, DrainStats& stats) {
+SharedRingReader::Step SharedRingReader::step(uint64_t now, uint64_t claimed, DrainStats& stats) {
   const uint64_t ticket = consumed_;
   const uint64_t state = __atomic_load_n(slot(ticket), __ATOMIC_ACQUIRE);
   const int64_t distance = ticket_distance(state, ticket);
@@ -141,7 +152,8 @@ SharedRingReader::Step SharedRingReader::step(uint64_t now, bool last, DrainStat
   }
   if (state == abi::slot_state(ticket, 0, abi::kSlotFree)) {
     wait_.active = false;
-    return is_stranded(ticket) && skip_stranded(ticket) ? Step::kTaken : Step::kFree;
+    const bool stranded = static_cast<int64_t>(claimed - ticket) > 0;
+    return stranded && skip_stranded(ticket) ? Step::kTaken : Step::kFree;
   }
   if (abi::slot_phase(state) == abi::kSlotFull) {
     take(state, ticket, false, stats);
@@ -152,7 +164,7 @@ SharedRingReader::Step SharedRingReader::step(uint64_t now, bool last, DrainStat
     heal(ticket, stats);
     return Step::kTaken;
   }
-  if (!last && !head_timed_out(now)) return Step::kBusy;
+  if (!head_timed_out(now)) return Step::kBusy;
   leaked_.push_back({ticket, abi::slot_class(state)});
   slot_is_leaked_[ticket & (slot_count_ - 1)] = true;
   return Step::kTaken;

@@ -83,8 +83,9 @@ class SharedRingReader {
 
   void collect(uint64_t now, DrainStats& stats);
   void collect_rest(DrainStats& stats);
-  void walk(uint64_t now, bool last, DrainStats& stats);
-  Step step(uint64_t now, bool last, DrainStats& stats);
+  void finish_slot(uint64_t ticket, DrainStats& stats);
+  void walk(uint64_t now, DrainStats& stats);
+  Step step(uint64_t now, uint64_t claimed, DrainStats& stats);
   bool head_timed_out(uint64_t now);
   void revisit_leaked(bool last, DrainStats& stats);
   bool settle_leaked(const Leaked& leaked, bool last, DrainStats& stats);
@@ -97,7 +98,6 @@ class SharedRingReader {
   uint64_t end_of_claims(uint64_t from) const;
   bool is_free(uint64_t ticket) const;
   bool is_orderly(uint64_t from) const;
-  bool is_stranded(uint64_t ticket) const;
   bool skip_stranded(uint64_t ticket);
   void validate_fresh(uint64_t limit, DrainStats& stats);
   bool validate(Pending& pending, const TimeWindow& window, DrainStats& stats);

@@ -322,7 +322,7 @@ active proctype consumer() {
   :: atomic { alive == 0 -> break }
   od;
 
-  /* The last drain: busy means dead. */
+  /* The last drain: busy means dead. By the head, which must come to everything (the code takes slot by slot). */
   atomic {
     do
     :: walked < 8 * SLOTS ->
