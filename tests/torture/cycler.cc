@@ -58,7 +58,7 @@ class Cycler {
     if (!attempt &&
         attempt.error().kind() == ErrorKind::kBusy) {  // signals all the time: blip says so and goes
       ++totals.busy;
-      must(clean_leftovers(process_, memory_), "clean");
+      clean();
       return check_as_before();
     }
     const auto armed = must(std::move(attempt), "arm");
@@ -78,6 +78,17 @@ class Cycler {
 
  private:
   uint64_t below(uint64_t end) { return std::uniform_int_distribution<uint64_t>(0, end - 1)(random_); }
+
+  // "Try again later" is a promise, too.
+  void clean() {
+    constexpr int kTries = 100;
+    for (int tries = 0;; ++tries) {
+      const auto cleaned = clean_leftovers(process_, memory_);
+      if (cleaned) return;
+      if (cleaned.error().kind() != ErrorKind::kBusy || tries == kTries) must(cleaned, "clean");
+      ::usleep(20'000);
+    }
+  }
 
   void check_as_before() const {
     check(text() == text_, "the text is not what it was");
