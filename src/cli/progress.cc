@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 #include <poll.h>
-#include <pthread.h>
-#include <signal.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -12,6 +10,7 @@
 #include <mutex>
 #include <string_view>
 
+#include "base/quiet_thread.h"
 #include "cli/escape.h"
 
 namespace blip::cli {
@@ -86,17 +85,13 @@ ProgressReporter::ProgressReporter(int fd, milliseconds threshold, progress::Boa
     : fd_(fd), board_(board), text_(threshold, terminal_width(fd)) {
   const std::lock_guard lock(terminal);
   reporter = this;
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);  // inherited by the thread
-  thread_ = std::thread([this] { run(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  thread_ = start_quiet_thread([this] { run(); });
 }
 
 ProgressReporter::~ProgressReporter() {
   stop_ = true;
   board_.wake();
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
   const StatusPause pause;
   reporter = nullptr;
 }

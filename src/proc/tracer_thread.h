@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -13,14 +14,21 @@ void hurry_this_thread();
 
 // Runs a piece of work that attaches to processes on an OS thread of its own and returns its result. When
 // that thread ends the kernel undoes every attachment it still has, even to threads that never stopped:
-// nothing can be left behind.
+// nothing can be left behind. Where a limit does not allow one more thread this one does the work, and its
+// end comes with blip's.
 template <typename Work>
 auto on_tracer_thread(Work&& work) -> decltype(work()) {
   std::optional<decltype(work())> result;
-  std::thread([&] {
-    hurry_this_thread();
-    result.emplace(work());
-  }).join();
+  std::thread tracer;
+  try {
+    tracer = std::thread([&] {
+      hurry_this_thread();
+      result.emplace(work());
+    });
+  } catch (const std::system_error&) {
+    return work();
+  }
+  tracer.join();
   return *std::move(result);
 }
 

@@ -2,13 +2,14 @@
 #include "session/loader_watch.h"
 
 #include <linux/futex.h>
-#include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <climits>
+
+#include "base/quiet_thread.h"
 
 namespace blip::session {
 
@@ -25,12 +26,9 @@ LoaderWatch::LoaderWatch(abi::LibraryWord& word, int32_t vpid)
     : word_(word), event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   word_.pid = vpid;
   looked_ = __atomic_load_n(&word_.changes, __ATOMIC_ACQUIRE);
-  sigset_t all, before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  waiting_ = std::thread([this, last = looked_] { wait(last); });
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  __atomic_store_n(&word_.hold, 1, __ATOMIC_RELEASE);
+  waiting_ = start_quiet_thread([this, last = looked_] { wait(last); });
+  // Without the thread nobody would hear who waits.
+  __atomic_store_n(&word_.hold, waiting_.joinable() ? 1 : 0, __ATOMIC_RELEASE);
 }
 
 // Whoever waits is let go, also who has seen `hold` and is about to.
@@ -41,7 +39,7 @@ LoaderWatch::~LoaderWatch() {
   // One more, so that the waiting thread does not miss it.
   looked(__atomic_add_fetch(&word_.changes, 1, __ATOMIC_ACQ_REL) + kAllToCome);
   futex(&word_.changes, FUTEX_WAKE, INT_MAX);
-  waiting_.join();
+  if (waiting_.joinable()) waiting_.join();
 }
 
 void LoaderWatch::wait(uint32_t last) {

@@ -80,3 +80,10 @@ sh: for n in $$(seq 1 12); do strace -f -qq -o /dev/null -e trace=getdents64 -e 
   timeout -s KILL 10 blip count -p $PID --function work --duration 5ms >/dev/null 2>said; c=$$?; test $$c -le 1 || { echo exit $$c at $$n; cat said; exit 9; }; done; exit 0
 run: blip count -p $PID --function work
 expect: work 10
+
+case: each thread that blip starts is refused once, and all of them
+target: loop_calls 10
+sh: for n in 1 2 3 4 5 6 1+; do strace -f -qq -o /dev/null -e trace=clone3 -e inject=clone3:error=EAGAIN:when=$$n
+  timeout -s KILL 10 blip count -p $PID --function work --duration 5ms >/dev/null 2>said || { echo failed at $$n; cat said; exit 9; }; done; exit 0
+run: blip count -p $PID --function work
+expect: work 10
