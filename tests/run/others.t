@@ -81,3 +81,24 @@ signal: INT helper
 wait: ended helper
 sh: perf report -i perf.data --no-children --stdio -g none -F sample,symbol
 expect: work
+
+case: a kernel uprobe elsewhere meanwhile, and at the same function afterwards
+as: root
+needs: root bpftrace
+target: hot_cold 80
+state: fds left
+start: blip count -p $PID --function split
+helper: bpftrace -q -e 'uprobe:$DIR/hot_cold:cold { @colds = count(); } interval:ms:100 { printf("armed\n"); }' -p $PID
+wait: helper armed
+go:
+end:
+expect: split 80
+signal: INT helper
+wait: ended helper
+check: "@colds: 10" in helper.out()
+helper: bpftrace -q -e 'uprobe:$DIR/hot_cold:split { @hits = count(); } interval:ms:100 { printf("armed\n"); }' -p $PID
+wait: helper armed
+go:
+signal: INT helper
+wait: ended helper
+check: "@hits: 80" in helper.out()
