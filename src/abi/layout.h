@@ -73,6 +73,15 @@ constexpr uint64_t make_header(uint16_t class_id, uint64_t tsc) { return tsc << 
 constexpr uint16_t header_class(uint64_t header) { return static_cast<uint16_t>(header); }
 constexpr uint64_t header_time(uint64_t header) { return header >> kClassBits; }
 
+// Where a program reads memory (ctf::EventClass::has_hit_word), the second word of a record says how long it
+// is and what could not be read: its size in the low 16 bits, a multiple of 8, then a bit for each output
+// that is a fault. Values follow at fixed offsets; of text and sequences a 16-bit length in bytes, of which
+// the highest bit says that there was more. Their bytes come last, back to back, in the order of outputs.
+inline constexpr uint32_t kHitWordOffset = kHeaderSize;
+inline constexpr uint32_t kHitWordSize = 8;
+inline constexpr unsigned kHitFaultShift = 16;
+inline constexpr uint16_t kLengthCut = 0x8000;
+
 // In an rseq ring: the records after it are of process `pid`. Written whenever another process than the one
 // before (RingControl::pid) writes into the ring, so that events need not carry the pid.
 struct ProcessRecord {

@@ -41,6 +41,8 @@ struct EventClass {
   // and what follows lies that much nearer to the header. So does an event in a stream of one process, if
   // nobody asked for the field (is_implicit): there the packets tell it.
   bool leads_with_pid = false;
+  // Records in rings have a hit word (abi/layout.h) behind their header.
+  bool has_hit_word = false;
   bool of_blip = false;      // blip writes it itself: no ring may hold one
   bool many_places = false;  // its name is no function's or instruction's: the field ip tells the place
 };

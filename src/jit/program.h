@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "jit/filter.h"
+#include "script/ir.h"
 
 namespace blip::jit {
 
@@ -43,6 +44,11 @@ struct Program {
   uint32_t switch_index = UINT32_MAX;  // of the byte in the data region that turns it off; UINT32_MAX: none
   uint32_t record_size = 8;            // multiple of 8, header included
   std::vector<Field> fields;
+  // What is computed at a hit. If it has outputs, the record has a hit word (abi/layout.h), `record_size` is
+  // the most it may have, and its bytes of changing length begin at `fixed_size`.
+  script::HitProgram hit;
+  std::vector<uint16_t> output_offsets;  // by output: of the value in the record; if dynamic, of its length
+  uint32_t fixed_size = 0;
   // At an exit of a function: only for a call whose entry was seen, which is over then.
   bool is_return = false;
   Filter filter;                // of returns: which are worth it; latencies in units of the clock
