@@ -48,7 +48,7 @@ enum class Op : uint8_t {
   kSelect,      // a ? b : c, the other one is not looked at
   kTextEqual,   // whether the C string at address a is texts[value]; may fault; reads no further than needed
   kTextPrefix,  // whether it begins with texts[value]
-  kBytesEqual,  // whether the `b` bytes at address a are texts[value]
+  kBytesEqual,  // whether the b bytes (a node: their number) at address a are texts[value]; reads all or none
   kResult,      // of returns: rax
   kLatency,     // of returns: in ns
   kDepth,       // of returns
