@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT
+// At the first instruction:
+//
+//     rsp      the return address
+//     rsp+8    arguments that are in memory, in their order, each at a multiple of 8 (or of its alignment)
+//     rdi rsi rdx rcx r8 r9    eightbytes of class INTEGER; rdi first of all for a result in memory
+//     xmm0..7                  eightbytes of class SSE
+//
+// A value of two eightbytes is in registers as a whole or not at all.
+#include "script/sysv_abi.h"
+
+#include <algorithm>
+#include <array>
+
+#include "script/eightbytes.h"
+
+namespace blip::script {
+
+namespace {
+
+using Class = EightbyteClass;
+
+constexpr uint64_t kRdx = 2, kRsp = 4;
+constexpr std::array<uint64_t, 6> kIntegerRegisters = {7, 6, 2, 1, 8, 9};  // rdi rsi rdx rcx r8 r9
+constexpr size_t kVectorRegisters = 8;
+
+Place value_of(Node node) {
+  Place place{.kind = Place::Kind::kValue};
+  place.code.add(node);
+  return place;
+}
+
+Place general_register(uint64_t number) { return value_of({.op = Op::kRegister, .value = number}); }
+
+Place vector_register(uint64_t number, uint64_t size, bool high = false) {
+  return value_of({.op = high ? Op::kVectorHigh : Op::kVector,
+                   .width = static_cast<uint8_t>(size == 4 ? 4 : 8),
+                   .value = number});
+}
+
+Place stack_slot(uint64_t offset) {
+  Place place{.kind = Place::Kind::kAddress};
+  const uint32_t rsp = place.code.add({.op = Op::kRegister, .value = kRsp});
+  const uint32_t distance = place.code.constant(sizeof(uint64_t) + offset);
+  place.code.add({.op = Op::kAdd, .a = rsp, .b = distance});
+  return place;
+}
+
+// What a pointer that is somewhere points to.
+Place pointed_to(Place pointer) {
+  if (pointer.kind == Place::Kind::kAddress) {
+    const auto address = static_cast<uint32_t>(pointer.code.nodes.size() - 1);
+    pointer.code.add({.op = Op::kLoad, .a = address});
+  }
+  pointer.kind = Place::Kind::kAddress;
+  return pointer;
+}
+
+bool is_aggregate(const Type& type) {
+  return type.kind == TypeKind::kStruct || type.kind == TypeKind::kUnion || type.kind == TypeKind::kArray;
+}
+
+// Values that every language passes alike.
+bool is_common(const Type& type, const Eightbytes& bytes) {
+  if (!is_aggregate(type)) return type.size <= sizeof(uint64_t);
+  return type.kind == TypeKind::kStruct && type.size == 16 && !bytes.in_memory &&
+         bytes.classes == std::array{Class::kInteger, Class::kInteger};
+}
+
+class Allocator {
+ public:
+  explicit Allocator(bool only_scalars) : only_scalars_(only_scalars) {}
+
+  void hide_result(const AbiValue& result) {
+    if (!result.type || resolve(*result.type).kind == TypeKind::kVoid) return;
+    const Eightbytes bytes = classify(*result.type);
+    if (!can_tell(result, bytes)) return;
+    if (result.passing == AbiValue::Passing::kByReference || bytes.in_memory) ++integers_;
+  }
+
+  Place next(const AbiValue& argument) {
+    if (lost_ || !argument.type) return lose();
+    const Type& type = resolve(*argument.type);
+    if (argument.passing == AbiValue::Passing::kByReference && is_aggregate(type))
+      return pointed_to(pointer());
+    const Eightbytes bytes = classify(type);
+    if (!can_tell(argument, bytes)) return {};
+    if (!bytes.in_memory && !bytes.is_x87) {
+      if (bytes.classes[0] == Class::kNothing && bytes.classes[1] == Class::kNothing) return {};  // empty
+      if (auto place = in_registers(bytes.classes, type.size)) return *std::move(place);
+      if (only_scalars_ && is_aggregate(type)) return lose();  // they may be split there
+    }
+    return in_memory(type.size, std::max(argument.alignment, natural_alignment(type)));
+  }
+
+ private:
+  Place pointer() {
+    if (auto place = in_registers({Class::kInteger, Class::kNothing}, 8)) return *std::move(place);
+    return in_memory(8, 8);
+  }
+
+  Place lose() {
+    lost_ = true;
+    return {};
+  }
+
+  bool can_tell(const AbiValue& value, const Eightbytes& bytes) {
+    const Type& type = resolve(*value.type);
+    const bool doubtful = value.passing == AbiValue::Passing::kNotKnown && is_aggregate(type);
+    if (!bytes.is_known || doubtful || (only_scalars_ && !is_common(type, bytes))) lost_ = true;
+    return !lost_;
+  }
+
+  std::optional<Place> in_registers(const std::array<Class, 2>& classes, uint64_t size) {
+    const auto integers = std::count(classes.begin(), classes.end(), Class::kInteger);
+    const auto vectors = std::count(classes.begin(), classes.end(), Class::kSse);
+    if (integers_ + static_cast<size_t>(integers) > kIntegerRegisters.size()) return std::nullopt;
+    if (vectors_ + static_cast<size_t>(vectors) > kVectorRegisters) return std::nullopt;
+    const Place low = take(classes[0], std::min<uint64_t>(size, 8));
+    if (size <= 8) return low;
+    Place both{.kind = Place::Kind::kPieces};
+    both.pieces.push_back({low, 8});
+    both.pieces.push_back({take(classes[1], size - 8), static_cast<uint32_t>(size - 8)});
+    return both;
+  }
+
+  Place take(Class wanted, uint64_t size) {
+    switch (wanted) {
+      case Class::kInteger:
+        return general_register(kIntegerRegisters[integers_++]);
+      case Class::kSse:
+        return vector_register(vectors_++, size);
+      case Class::kSseUp:
+        return vector_register(vectors_ - 1, size, true);
+      default:
+        return {};
+    }
+  }
+
+  Place in_memory(uint64_t size, uint64_t alignment) {
+    alignment = std::max<uint64_t>(alignment, 8);
+    const uint64_t offset = (stack_ + alignment - 1) / alignment * alignment;
+    if (alignment > 16) return lose();  // where the stack's own alignment does not tell
+    stack_ = offset + (size + 7) / 8 * 8;
+    return stack_slot(offset);
+  }
+
+  bool only_scalars_;
+  bool lost_ = false;  // from here on nothing is certain
+  size_t integers_ = 0;
+  size_t vectors_ = 0;
+  uint64_t stack_ = 0;
+};
+
+Place result_part(Class wanted, uint64_t size, size_t& integers, size_t& vectors) {
+  switch (wanted) {
+    case Class::kInteger:
+      if (integers++ == 0) return value_of({.op = Op::kResult});
+      return general_register(kRdx);
+    case Class::kSse:
+      return vector_register(vectors++, size);
+    case Class::kSseUp:
+      return vector_register(vectors - 1, size, true);
+    default:
+      return {};
+  }
+}
+
+}  // namespace
+
+std::vector<Place> argument_places(const AbiSignature& signature) {
+  Allocator allocator(signature.only_scalars);
+  allocator.hide_result(signature.result);
+  std::vector<Place> places;
+  places.reserve(signature.arguments.size());
+  for (const AbiValue& argument : signature.arguments) places.push_back(allocator.next(argument));
+  return places;
+}
+
+Place result_place(const AbiValue& result) {
+  if (!result.type || result.passing == AbiValue::Passing::kNotKnown) return {};
+  const Type& type = resolve(*result.type);
+  const Eightbytes bytes = classify(type);
+  if (!bytes.is_known || bytes.is_x87) return {};  // st(0) is out of reach
+  if (bytes.in_memory || result.passing == AbiValue::Passing::kByReference) {
+    Place place = value_of({.op = Op::kResult});
+    place.kind = Place::Kind::kAddress;
+    return place;
+  }
+  size_t integers = 0, vectors = 0;
+  const Place low = result_part(bytes.classes[0], std::min<uint64_t>(type.size, 8), integers, vectors);
+  if (type.size <= 8) return low;
+  Place both{.kind = Place::Kind::kPieces};
+  both.pieces.push_back({low, 8});
+  both.pieces.push_back({result_part(bytes.classes[1], type.size - 8, integers, vectors),
+                         static_cast<uint32_t>(type.size - 8)});
+  return both;
+}
+
+}  // namespace blip::script

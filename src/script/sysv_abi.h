@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// Where the System V convention for x86-64 puts arguments at the first instruction of a function, and results
+// at its last (psABI 3.2.3).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "script/scope.h"
+#include "script/type.h"
+
+namespace blip::script {
+
+struct AbiValue {
+  enum class Passing : uint8_t {
+    kByValue,
+    kByReference,  // C++ types with a copy constructor or destructor of their own
+    kNotKnown,     // a structure that may be either
+  };
+  const Type* type = nullptr;
+  Passing passing = Passing::kByValue;
+  uint32_t alignment = 0;  // if the source asks for more than the members do
+};
+
+struct AbiSignature {
+  AbiValue result;  // without a type: void
+  std::vector<AbiValue> arguments;
+  // Other languages follow the convention for scalars and pairs of integers, and have their own for the rest.
+  bool only_scalars = false;
+};
+
+// One place for each argument, before the prologue; kOptimizedOut where it cannot be told.
+std::vector<Place> argument_places(const AbiSignature& signature);
+// At the return, where kResult is rax.
+Place result_place(const AbiValue& result);
+
+}  // namespace blip::script
