@@ -20,12 +20,12 @@ namespace blip::ring {
 namespace {
 
 constexpr abi::Geometry kGeometry = {.ring_count = 1,
-                                     .class_count = 4,
+                                     .class_count = 5,
                                      .subbuf_count = 4,
                                      .subbuf_size = 4096,
                                      .slot_size = 64,
                                      .slot_count = 16};
-constexpr uint32_t kSizes[] = {0, 16, 56, 3072};
+constexpr uint32_t kSizes[] = {0, 16, 56, 3072, dynamic_size(16, 40)};
 
 // Random words that are often nearly right.
 class Scribbler {
@@ -45,11 +45,11 @@ class Scribbler {
       case 4:
         return store(region_.slot(random_()), slot_state());
       case 5:
-        return store(region_.slot(random_()) + 1, header());
+        return store_record(region_.slot(random_()) + 1);
       case 6:
         return store(reinterpret_cast<uint64_t*>(region_.region()) + random_() % 64, wild());
       default:
-        return store(reinterpret_cast<uint64_t*>(region_.ring_data(0)) + random_() % 2048, header());
+        return store_record(reinterpret_cast<uint64_t*>(region_.ring_data(0)) + random_() % 2047);
     }
   }
 
@@ -60,14 +60,19 @@ class Scribbler {
   uint64_t near_position() {
     return __atomic_load_n(&region_.ring_control(0)->consumed, __ATOMIC_RELAXED) + random_() % 2048 * 8;
   }
+  void store_record(uint64_t* at) {
+    store(at, header());
+    if (random_() % 2 == 0) store(at + 1, hit_word());
+  }
+  uint64_t hit_word() { return random_() << abi::kHitFaultShift | (random_() % 8 * 8 + random_() % 16 / 15); }
   uint64_t header() {
     const uint64_t tsc = random_() % 4 == 0 ? random_() : TscClock{}() - random_() % 10000;
-    return abi::make_header(static_cast<uint16_t>(random_() % 5), tsc);
+    return abi::make_header(static_cast<uint16_t>(random_() % 6), tsc);
   }
   uint64_t slot_state() {
     const uint64_t ticket =
         __atomic_load_n(&region_.shared_ring()->consumed, __ATOMIC_RELAXED) + random_() % 48 - 16;
-    return abi::slot_state(ticket, static_cast<uint16_t>(random_() % 5),
+    return abi::slot_state(ticket, static_cast<uint16_t>(random_() % 6),
                            static_cast<abi::SlotPhase>(random_() % 4));
   }
 
@@ -94,8 +99,10 @@ class Hostile : public testing::Test {
         reader.drain([&](uint64_t tsc, uint16_t class_id, const uint8_t* record, uint32_t size) {
           uint64_t header;
           std::memcpy(&header, record, sizeof header);
-          wrong_ += class_id == 0 || class_id > 3 || size != kSizes[class_id] ||
+          wrong_ += class_id == 0 || class_id > 4 || size < least_size(kSizes[class_id]) ||
+                    size > most_size(kSizes[class_id]) || size % 8 != 0 ||
                     abi::header_class(header) != class_id;
+          dynamic_ += class_id == 4;
           wrong_ += abi::header_time(header) != (tsc & abi::kTimeMask) || tsc > TscClock{}() + kFutureSlack;
           for (uint32_t i = 0; i < size; ++i) sum_ += record[i];
           bytes += size;
@@ -109,6 +116,7 @@ class Hostile : public testing::Test {
   SharedRingReader shared_{kGeometry, region_.region(), kSizes, TscClock{}()};
   DrainStats seen_;
   uint64_t wrong_ = 0;
+  uint64_t dynamic_ = 0;
   uint64_t sum_ = 0;
   std::chrono::steady_clock::duration slowest_{};
 };
@@ -122,6 +130,7 @@ TEST_F(Hostile, scribbles_between_drains) {
   EXPECT_EQ(wrong_, 0u);
   EXPECT_GT(seen_.malformed, 1000u);
   EXPECT_GT(seen_.records, 100u);
+  EXPECT_GT(dynamic_, 10u);
   EXPECT_LT(slowest_, std::chrono::seconds(2));
 }
 

@@ -25,7 +25,7 @@ RingReader::RingReader(const abi::Geometry& geometry, uint8_t* region, uint32_t 
       window_{start_tsc, start_tsc},
       chunk_(std::min<uint64_t>(kChunkSize, geometry.subbuf_size)) {
   CHECK(is_valid(geometry) && geometry.subbuf_size != 0 && ring < geometry.ring_count);
-  for (uint32_t size : sizes_) CHECK(size % abi::kRecordAlign == 0 && size <= abi::kMaxRecordSize);
+  for (uint32_t size : sizes_) CHECK(is_valid_size(size));
   CHECK(sizes_.empty() || sizes_[abi::kPaddingClass] == 0);
 }
 

@@ -13,15 +13,15 @@
 #include "abi/layout.h"
 #include "ring/clock.h"
 #include "ring/drain_stats.h"
+#include "ring/record_size.h"
 
 namespace blip::ring {
 
 // Drains one rseq ring. Single-threaded; one reader per ring.
 class RingReader {
  public:
-  // `region`: blip's own mapping of the data region. `record_sizes`: by class id, 0 for an unknown class,
-  // multiples of 8 up to kMaxRecordSize; must outlive the reader. Records older than `start_tsc` are
-  // malformed.
+  // `region`: blip's own mapping of the data region. `record_sizes`: by class id, as in record_size.h; must
+  // outlive the reader. Records older than `start_tsc` are malformed.
   RingReader(const abi::Geometry& geometry, uint8_t* region, uint32_t ring,
              std::span<const uint32_t> record_sizes, uint64_t start_tsc = 0);
 
@@ -61,6 +61,7 @@ class RingReader {
   Run copy_chunk(uint64_t pos);
   void advance(const Run& run, Walked walked, DrainStats& stats);
   Stop classify(uint32_t offset, uint32_t size, uint32_t available, bool more_follows);
+  uint32_t dynamic_size_at(uint32_t offset, uint32_t bounds, uint32_t available) const;
   uint32_t size_of(uint16_t class_id) const { return class_id < sizes_.size() ? sizes_[class_id] : 0; }
 
   template <class Sink>
@@ -97,6 +98,14 @@ DrainStats RingReader::drain(Sink&& sink, Clock&& clock, uint64_t most) {
   return stats;
 }
 
+// What the record's own hit word says; its least size where the chunk ends before the word; 0: it cannot be.
+inline uint32_t RingReader::dynamic_size_at(uint32_t offset, uint32_t bounds, uint32_t available) const {
+  if (available < abi::kHitWordOffset + abi::kHitWordSize) return least_size(bounds);
+  uint64_t untrusted_hit_word;
+  std::memcpy(&untrusted_hit_word, &chunk_[offset + abi::kHitWordOffset], sizeof untrusted_hit_word);
+  return size_of_hit(untrusted_hit_word, bounds);
+}
+
 template <class Sink>
 RingReader::Walked RingReader::walk(const Run& run, Sink&& sink, DrainStats& stats) {
   const uint32_t end = run.chunk_size;
@@ -107,13 +116,16 @@ RingReader::Walked RingReader::walk(const Run& run, Sink&& sink, DrainStats& sta
     uint64_t header;
     std::memcpy(&header, &chunk_[at], sizeof header);
     const uint16_t class_id = abi::header_class(header);
-    const uint32_t size = size_of(class_id);
+    uint32_t size = size_of(class_id);
     uint64_t age = window_.age(abi::header_time(header));
-    // size - 1 wraps for the unknown class, so one comparison covers "unknown" and "does not fit".
+    // size - 1 wraps for the unknown class, so one comparison covers "unknown", "does not fit" and "dynamic".
     if (size - 1 >= end - at || !window_.in_order(age)) [[unlikely]] {
-      stop = classify(at, size, end - at, consumed_ + end != run.run_end);
-      if (stop != Stop::kEnd) break;
-      age = window_.limit - window_.last;
+      if (is_dynamic(size)) size = dynamic_size_at(at, size, end - at);
+      if (size - 1 >= end - at || !window_.in_order(age)) {
+        stop = classify(at, size, end - at, consumed_ + end != run.run_end);
+        if (stop != Stop::kEnd) break;
+        age = window_.limit - window_.last;
+      }
     }
     window_.last = window_.limit - age;
     sink(window_.last, class_id, static_cast<const uint8_t*>(&chunk_[at]), size);

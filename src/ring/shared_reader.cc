@@ -33,7 +33,7 @@ SharedRingReader::SharedRingReader(const abi::Geometry& geometry, uint8_t* regio
       last_(start_tsc),
       discarded_(record_sizes.size()) {
   CHECK(is_valid(geometry) && geometry.slot_size != 0);
-  for (uint32_t size : sizes_) CHECK(size % abi::kRecordAlign == 0);
+  for (uint32_t size : sizes_) CHECK(is_valid_size(size));
 }
 
 uint64_t* SharedRingReader::slot(uint64_t ticket) const {
@@ -52,7 +52,7 @@ uint32_t SharedRingReader::acquire_buffer() {
 
 uint32_t SharedRingReader::usable_size(uint16_t class_id) const {
   const uint32_t size = class_id < sizes_.size() ? sizes_[class_id] : 0;
-  return size <= record_capacity_ ? size : 0;
+  return most_size(size) <= record_capacity_ ? size : 0;
 }
 
 void SharedRingReader::collect(uint64_t now, DrainStats& stats) {
@@ -229,20 +229,40 @@ void SharedRingReader::heal(uint64_t ticket, DrainStats& stats) {
   free_slot(ticket, ticket + slot_count_);
 }
 
+// The record's size; 0: its hit word is wrong. What is checked is the copy of that word, and copied once.
+uint32_t SharedRingReader::copy_record(uint64_t ticket, uint32_t bounds, uint8_t* to) const {
+  const auto* record = reinterpret_cast<const uint8_t*>(slot(ticket) + 1);
+  constexpr uint32_t kHead = abi::kHitWordOffset + abi::kHitWordSize;
+  const uint32_t first = is_dynamic(bounds) ? kHead : bounds;
+  std::memcpy(to, record, first);
+  asm volatile("" ::: "memory");
+  if (!is_dynamic(bounds)) return bounds;
+  uint64_t untrusted_hit_word;
+  std::memcpy(&untrusted_hit_word, to + abi::kHitWordOffset, sizeof untrusted_hit_word);
+  const uint32_t size = size_of_hit(untrusted_hit_word, bounds);
+  if (size > kHead) std::memcpy(to + kHead, record + kHead, size - kHead);
+  return size;
+}
+
 void SharedRingReader::take(uint64_t state, uint64_t ticket, bool late, DrainStats& stats) {
   const uint16_t class_id = abi::slot_class(state);
-  const uint32_t size = usable_size(class_id);
-  if (size == 0) {
+  const uint32_t bounds = usable_size(class_id);
+  if (bounds == 0) {
     ++stats.malformed;
     return;
   }
   const uint32_t index = acquire_buffer();
-  std::memcpy(buffer(index), slot(ticket) + 1, size);
+  const uint32_t size = copy_record(ticket, bounds, buffer(index));
+  if (size == 0) {
+    ++stats.malformed;
+    free_buffers_.push_back(index);
+    return;
+  }
   std::memcpy(buffer(index) + pid_offset(), slot(ticket) + 1 + record_capacity_ / sizeof(uint64_t),
               sizeof(uint64_t));
   // From here on only the copy counts, also for the compiler.
   asm volatile("" ::: "memory");
-  pending_.push_back({0, taken_++, ticket, index, class_id, late});
+  pending_.push_back({0, taken_++, ticket, index, size, class_id, late});
 }
 
 // What is taken and not handed out is neither below the ticket nor before the time.

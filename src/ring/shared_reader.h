@@ -9,6 +9,7 @@
 #include "abi/layout.h"
 #include "ring/clock.h"
 #include "ring/drain_stats.h"
+#include "ring/record_size.h"
 
 namespace blip::ring {
 
@@ -53,6 +54,7 @@ class SharedRingReader {
     uint64_t order;  // of taking: keeps equal times in ticket order
     uint64_t ticket;
     uint32_t buffer;
+    uint32_t size;
     uint16_t class_id;
     bool late;  // from a leaked slot
   };
@@ -79,6 +81,7 @@ class SharedRingReader {
   uint8_t* buffer(uint32_t index) { return &buffers_[index * buffer_size()]; }
   uint32_t acquire_buffer();
   uint32_t usable_size(uint16_t class_id) const;
+  uint32_t copy_record(uint64_t ticket, uint32_t bounds, uint8_t* to) const;
   uint64_t max_pending() const { return 3 * slot_count_; }
 
   void collect(uint64_t now, DrainStats& stats);
@@ -163,7 +166,7 @@ void SharedRingReader::emit(uint64_t until, Sink&& sink, DrainStats& stats) {
   size_t done = 0;
   for (; done < pending_.size() && pending_[done].time <= until; ++done) {
     const Pending& next = pending_[done];
-    const uint32_t size = usable_size(next.class_id);
+    const uint32_t size = next.size;
     last_ = next.time;
     sink(next.time, next.class_id, static_cast<const uint8_t*>(buffer(next.buffer)), size);
     free_buffers_.push_back(next.buffer);
