@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // .eh_frame (LSB 5.0, 10.6): records of a length, an id and a body. Id 0 is a CIE, which holds what its FDEs
-// share; otherwise it is an FDE, and the id is the distance back to its CIE.
+// share; otherwise it is an FDE, and the id is the distance back to its CIE. In .debug_frame (DWARF 5, 6.4.1)
+// the id of a CIE is UINT32_MAX, and that of an FDE is where in the section its CIE is.
 #include "elf/eh_frame.h"
 
 #include <dwarf.h>
@@ -30,6 +31,7 @@ struct Part {
   std::span<const uint8_t> bytes;
   FileAddr start;
   bool ends_at_terminator = false;
+  bool is_debug_frame = false;
 };
 
 // Where .eh_frame_hdr points: the end is not told, only the terminator.
@@ -49,6 +51,12 @@ Part find_eh_frame(const ElfFile& file) {
   const Section* section = file.find_section(".eh_frame");
   if (section && !section->range.empty()) return {file.section_bytes(*section), section->range.begin, false};
   return find_by_program_header(file);
+}
+
+Part find_debug_frame(const ElfFile& file) {
+  const Section* section = file.find_section(".debug_frame");
+  if (!section || (section->flags & SHF_COMPRESSED)) return {};
+  return {file.section_bytes(*section), FileAddr(0), false, true};
 }
 
 bool read_augmentation(ByteReader& reader, std::string_view letters, Cie& cie) {
@@ -122,15 +130,15 @@ std::optional<Frame> parse_fde(std::span<const uint8_t> body, FileAddr start, co
 
 class Walker {
  public:
-  Walker(const ElfFile& file, const std::function<void(const Frame&)>& visit)
-      : file_(file), visit_(visit), part_(find_eh_frame(file)) {}
+  Walker(const ElfFile& file, const std::function<void(const Frame&)>& visit, const Part& part)
+      : file_(file), visit_(visit), part_(part) {}
 
   void run() {
     for (uint64_t at = 0; at < part_.bytes.size();) {
       auto record = record_at(at);
       if (!record) return;
       if (record->next == at + 4 && part_.ends_at_terminator) return;
-      if (record->id) visit_record(*record);
+      if (!is_cie(*record)) visit_record(*record);
       at = record->next;
     }
   }
@@ -159,9 +167,11 @@ class Walker {
                   id_at + length};
   }
 
+  bool is_cie(const Record& record) const { return record.id == (part_.is_debug_frame ? UINT32_MAX : 0); }
+
   void visit_record(const Record& record) {
     if (record.id > record.id_at) return;
-    const std::optional<Cie>& cie = cie_at(record.id_at - record.id);
+    const std::optional<Cie>& cie = cie_at(part_.is_debug_frame ? record.id : record.id_at - record.id);
     if (!cie) return;
     auto frame = parse_fde(record.body, part_.start + (record.id_at + 4), *cie);
     if (frame && file_.is_code(frame->range.begin)) visit_(*frame);
@@ -171,7 +181,7 @@ class Walker {
     auto [entry, is_new] = cies_.try_emplace(at);
     if (!is_new) return entry->second;
     auto record = record_at(at);
-    if (record && record->id == 0) entry->second = parse_cie(clamped(record->body, 0, kLongestCie));
+    if (record && is_cie(*record)) entry->second = parse_cie(clamped(record->body, 0, kLongestCie));
     return entry->second;
   }
 
@@ -218,7 +228,11 @@ std::optional<FileAddr> read_encoded_pointer(ByteReader& reader, uint8_t encodin
 }
 
 void for_each_frame(const ElfFile& file, const std::function<void(const Frame&)>& visit) {
-  Walker(file, visit).run();
+  Walker(file, visit, find_eh_frame(file)).run();
+}
+
+void for_each_debug_frame(const ElfFile& file, const std::function<void(const Frame&)>& visit) {
+  Walker(file, visit, find_debug_frame(file)).run();
 }
 
 }  // namespace blip::elf

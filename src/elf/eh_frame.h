@@ -12,7 +12,7 @@
 namespace blip::elf {
 
 // A frame description entry: the code it is for; where its LSDA is, if exceptions can enter it; and the call
-// frame instructions of its CIE and its own, which cfa_rules.h reads. Views into the file.
+// frame instructions of its CIE and its own, which call_frame.h reads. Views into the file.
 struct Frame {
   FileRange range;
   std::optional<FileAddr> lsda;
@@ -25,6 +25,9 @@ struct Frame {
 // Every readable FDE of .eh_frame (found through PT_GNU_EH_FRAME where there are no section headers), in its
 // order.
 void for_each_frame(const ElfFile& file, const std::function<void(const Frame&)>& visit);
+
+// The same of .debug_frame, if it is not compressed: what code that was built without .eh_frame has.
+void for_each_debug_frame(const ElfFile& file, const std::function<void(const Frame&)>& visit);
 
 // A pointer in one of the DW_EH_PE_* encodings. `start` is the address of the reader's first byte. Nothing
 // for DW_EH_PE_omit, null, and encodings that x86-64 code does not use (text, data or function relative,
