@@ -11,21 +11,23 @@ ALLOWED = {
     "elf": {"base"},
     "script": {"base"},
     "dwarf": {"script", "base"},
+    "unwind": {"elf", "abi", "base"},
     "x86": {"base"},
     "proc": {"base"},
     "ctf": {"base"},
     "ring": {"abi", "base"},
-    "runtime": {"abi", "ring", "base"},
+    "runtime": {"abi", "ring", "unwind", "base"},
     "jit": {"script", "x86", "ring", "abi", "base", "runtime"},
     "probe": {"script", "proc", "elf", "x86", "jit", "ring", "runtime", "abi", "base"},
-    "session": {"script", "probe", "jit", "ring", "ctf", "elf", "dwarf", "proc", "x86", "abi", "base"},
+    "session": {"script", "probe", "unwind", "jit", "ring", "ctf", "elf", "dwarf", "proc", "x86", "abi", "base"},
     "cli": {"session", "ctf", "elf", "base"},
 }
 # Files of a folder that run in the target: they see only abi.
 TARGET_SIDE = {"ring/writer.h": {"abi", "ring"}, "ring/shadow.h": {"abi", "ring"}, "ring/add_latency.h": {"abi", "ring"}}
+TARGET_SIDE |= {f"unwind/{name}.h": {"abi", "unwind"} for name in ("find_rule", "walk", "intern")}
 RUNTIME = ("runtime.cc", "monotonic.cc", "trap.cc", "trap.h", "enter_call.cc", "leave_call.cc", "returns_monotonic.cc", "measure_call.cc",
            "measure_monotonic.cc", "libraries.cc", "reserved.h", "entry.S")
-TARGET_SIDE |= {f"runtime/{name}": {"abi", "ring", "runtime"} for name in RUNTIME}
+TARGET_SIDE |= {f"runtime/{name}": {"abi", "ring", "unwind", "runtime"} for name in RUNTIME}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 
 

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "abi/unwind.h"
+#include "unwind/table.h"
+
+namespace blip::unwind {
+
+// Collects the rows of one segment. Addresses come in ascending order.
+class Rows {
+ public:
+  // code.size() has 32 bits.
+  explicit Rows(FileRange code);
+
+  // From `address` on, up to the next one that is told of.
+  void from(FileAddr address, const abi::UnwindRule& rule);
+  // What was told of [address, ...) is forgotten.
+  void cut(FileAddr address);
+
+  SegmentTable finish();
+
+ private:
+  struct Row {
+    uint32_t offset;
+    uint32_t rule;
+  };
+  uint32_t number_of(const abi::UnwindRule& rule);
+
+  FileRange code_;
+  std::vector<Row> rows_;
+  std::vector<abi::UnwindRule> rules_;
+  using Key = std::tuple<int32_t, int32_t, int16_t, int16_t, uint8_t, uint8_t, uint8_t>;
+  std::map<Key, uint32_t> numbers_;
+};
+
+}  // namespace blip::unwind
