@@ -14,7 +14,7 @@ ALLOWED = {
     "unwind": {"elf", "abi", "base"},
     "x86": {"base"},
     "proc": {"base"},
-    "ctf": {"base"},
+    "ctf": {"abi", "base"},
     "ring": {"abi", "base"},
     "runtime": {"abi", "ring", "unwind", "base"},
     "jit": {"script", "x86", "ring", "abi", "base", "runtime"},

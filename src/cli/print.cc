@@ -60,7 +60,10 @@ void append_value(std::string& out, ctf::FieldType type, const uint8_t* from, bo
         append_escaped(out, view, true);
         out += '"';
       }
+      break;
     }
+    default:
+      break;
   }
 }
 

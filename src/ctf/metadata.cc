@@ -6,9 +6,10 @@
 
 #include <algorithm>
 #include <iterator>
-#include <set>
+#include <vector>
 
 #include "ctf/packet.h"
+#include "ctf/tsdl_types.h"
 
 namespace blip::ctf {
 
@@ -96,28 +97,11 @@ std::string uuid_text(const Uuid& uuid) {
   return out;
 }
 
-std::string declaration(const std::string& name, FieldType type) {
-  switch (type) {
-    case FieldType::kInt32:
-      return "int32_t " + name + ";";
-    case FieldType::kUint32:
-      return "uint32_t " + name + ";";
-    case FieldType::kUint64:
-      return "uint64_t " + name + ";";
-    case FieldType::kHex64:
-      return "hex64_t " + name + ";";
-    case FieldType::kText16:
-      return "utf8_t " + name + "[16];";
-    case FieldType::kText256:
-      return "utf8_t " + name + "[256];";
-  }
-  return {};
-}
-
 // Writes what one stream class looks like, and its events.
 class StreamText {
  public:
-  StreamText(uint32_t id, std::span<const EventClass> classes) : id_(id), classes_(classes) {}
+  StreamText(uint32_t id, std::span<const EventClass> classes, FieldDeclarer& declarer)
+      : id_(id), classes_(classes), declarer_(declarer) {}
 
   void add_to(std::string& out) const {
     using fmt::arg;
@@ -140,17 +124,15 @@ class StreamText {
                        [&](const Field& f) { return f.is_context && is_there(c, f); });
   }
 
-  // "struct { ... }" of the contexts or of the payload; names that became equal get a number.
+  // "struct { ... }" of the contexts or of the payload.
   std::string scope(const EventClass& event_class, bool contexts) const {
+    std::vector<Field> fields;
+    for (const Field& field : event_class.fields)
+      if (field.is_context == contexts && is_there(event_class, field)) fields.push_back(field);
+    const std::vector<std::string> names = scope_names(fields);
+    const std::vector<std::string> paths = output_paths(event_class);
     std::string out = "struct { ";
-    std::set<std::string> used;
-    for (const Field& field : event_class.fields) {
-      if (field.is_context != contexts || !is_there(event_class, field)) continue;
-      const std::string plain = tsdl_identifier(field.name);
-      std::string name = plain;
-      for (int n = 2; !used.insert(name).second; ++n) name = fmt::format("{}_{}", plain, n);
-      out += declaration(name, field.type) + " ";
-    }
+    for (size_t i = 0; i < fields.size(); ++i) out += declarer_.declare(fields[i], names[i], paths) + " ";
     return out + "}";
   }
 
@@ -173,6 +155,7 @@ class StreamText {
 
   uint32_t id_;
   std::span<const EventClass> classes_;
+  FieldDeclarer& declarer_;
 };
 
 }  // namespace
@@ -195,9 +178,11 @@ std::string metadata_text(const TraceInfo& info, std::span<const EventClass> cla
                                 arg("command_line", tsdl_string(info.command_line)),
                                 arg("creation_time", tsdl_string(info.creation_time)),
                                 arg("offset_s", offset / kNsPerSecond), arg("offset", offset % kNsPerSecond));
-  StreamText(kStreamOfOneProcess, classes).add_to(out);
-  if (info.streams_of_several) StreamText(kStreamOfSeveral, classes).add_to(out);
-  return out;
+  FieldDeclarer declarer;
+  std::string streams;
+  StreamText(kStreamOfOneProcess, classes, declarer).add_to(streams);
+  if (info.streams_of_several) StreamText(kStreamOfSeveral, classes, declarer).add_to(streams);
+  return out + declarer.definitions() + streams;
 }
 
 }  // namespace blip::ctf

@@ -76,6 +76,8 @@ class Values {
         return text(16);
       case FieldType::kText256:
         return text(256);
+      default:
+        break;  // captured_readback_test.cc
     }
     return {};
   }

@@ -59,6 +59,7 @@ std::string tsdl_string(std::string_view text) {
 std::string tsdl_identifier(std::string_view name) {
   std::string out = "_";
   for (const char c : name) out += in_identifier(c) ? c : '_';
+  if (out == "_Bool" || out == "_Complex" || out == "_Imaginary") out += '_';  // words of TSDL, as of C
   return out;
 }
 

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// How captured fields lie in records with a hit word, and how large they become in events.
+//
+//   record in a ring    header | hit word | plain fields | outputs: bytes or 16-bit lengths | bytes of
+//   changing
+//                       number, in the order of outputs
+//   event in a file     header | (pid) | fields in their order, strings with their NUL, sequences behind a
+//                       16-bit count
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "ctf/schema.h"
+
+namespace blip::ctf {
+
+inline constexpr uint32_t kLengthSize = 2;       // of an output of changing length, in records
+inline constexpr uint32_t kCountSize = 2;        // of a sequence, in events
+inline constexpr uint32_t kBitsSize = 8;         // of kFaults and kCut
+inline constexpr uint32_t kLongDoubleSize = 16;  // in records
+inline constexpr uint32_t kMaxFieldDepth = 16;
+inline constexpr uint32_t kMaxFieldCount = 4096;  // of a class, members counted
+
+// At the end of the class, once: kFaults if an output may be a fault, kCut if one may be cut.
+void add_bit_fields(EventClass& event_class);
+// Contexts are in front already.
+void lay_out_captured(EventClass& event_class);
+// Of a record in a ring.
+uint32_t largest_captured(const EventClass& event_class);
+
+// In an event, at most; saturates at UINT32_MAX / 2. What does not fit the outputs counts as nothing.
+uint32_t most_event_bytes(const Field& field, std::span<const RecordOutput> outputs);
+
+// Of a bit-field, how many bytes it touches; else its size.
+uint32_t touched_bytes(const Field& field);
+
+// Bytes of a number (kInt, kBool, kChar, kFloat, kEnum) in an event.
+uint32_t number_size(const Field& field);
+
+}  // namespace blip::ctf
