@@ -5,7 +5,8 @@
 //
 //   gate page (private to each process, wiped on fork)   control - kGatePageSize, below it what forks copy:
 //                                                        traps.h, then shadow.h
-//   header | ring controls | counters | site table | switches | shared ring | ring data | schema | latencies
+//   header | ring controls | counters | site table | switches | ranges | shared ring | ring data | schema |
+//   latencies
 //   control
 //   ...
 //
@@ -17,11 +18,12 @@
 #include <cstdint>
 
 #include "abi/latency.h"
+#include "abi/ranges.h"
 
 namespace blip::abi {
 
 inline constexpr uint64_t kMagic = 0x3130617461646c62;  // "bldata01", little endian
-inline constexpr uint32_t kVersion = 8;
+inline constexpr uint32_t kVersion = 9;
 inline constexpr uint64_t kPageSize = 4096;
 inline constexpr uint64_t kCacheLine = 64;
 inline constexpr char kDataMemfdName[] = "blip-data";
@@ -46,7 +48,10 @@ struct GatePage {
   int32_t pid;         // as the target sees itself
   int32_t tid_offset;  // of the thread's tid from the thread pointer; kNoTidOffset: ask the kernel
   uint32_t no_syscalls;
+  uint32_t own_ranges;  // 1: the ranges in the data region are of this process's memory; never of a child's
 };
+static_assert(sizeof(GatePage) <= kRangeHintsOffset &&
+              kRangeHintsOffset + kRangeHints * sizeof(uint64_t) <= kGatePageSize);
 inline constexpr int32_t kNoTidOffset = INT32_MIN;
 
 // ---- events
@@ -266,6 +271,7 @@ struct DataHeader {
   // How a thread is known at its calls: by its thread pointer (1), or by where its stack is (0).
   uint64_t shadow_by_thread;
   uint64_t latencies_offset;         // 0: there are none
+  uint64_t ranges_offset;            // 0: there are none
   uint64_t pad_files[kMaxPadFiles];  // inode numbers: whatever maps them is blip's
 };
 static_assert(sizeof(DataHeader) <= kPageSize);
@@ -286,6 +292,7 @@ struct Geometry {
   uint32_t slot_count = 0;   // power of two
   uint32_t schema_size = 0;  // bytes
   bool latencies = false;    // each class has histograms
+  bool ranges = false;       // pads read memory
 
   static constexpr uint64_t align_up(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
 
@@ -305,8 +312,10 @@ struct Geometry {
   constexpr uint64_t switches_offset() const {
     return align_up(sites_offset() + uint64_t{site_count} * sizeof(SiteEntry), 2 * kCacheLine);
   }
+  // In front of all that may be large: pads and hints address them from control.
+  constexpr uint64_t ranges_offset() const { return align_up(switches_offset() + probe_count, kPageSize); }
   constexpr uint64_t shared_ring_offset() const {
-    return align_up(switches_offset() + probe_count, kPageSize);
+    return ranges_offset() + (ranges ? align_up(sizeof(RangeControl), kPageSize) : 0);
   }
   constexpr uint64_t slots_offset() const { return shared_ring_offset() + kPageSize; }
   constexpr uint64_t ring_data_offset() const {

@@ -52,7 +52,8 @@ bool is_valid(const abi::Geometry& geometry) {
   const bool latencies =
       !geometry.latencies || (geometry.region_size() <= INT32_MAX &&
                               geometry.region_size() - geometry.latencies_offset() <= abi::kMaxLatencyBytes);
-  return rings && slots && latencies && geometry.class_count >= abi::kFirstClass &&
+  const bool ranges = !geometry.ranges || geometry.shared_ring_offset() <= INT32_MAX;
+  return rings && slots && latencies && ranges && geometry.class_count >= abi::kFirstClass &&
          geometry.class_count <= (counts_only ? abi::kMaxCounted : abi::kMaxClasses) &&
          geometry.sites_offset() - geometry.counters_offset() <= abi::kMaxCounterBytes;
 }
@@ -83,6 +84,11 @@ void format_region(const abi::Geometry& geometry, uint8_t* region, uint64_t cont
   if (geometry.latencies) {
     header->latencies_offset = geometry.latencies_offset();
     format_latencies(geometry, region);
+  }
+  if (geometry.ranges) {
+    header->ranges_offset = geometry.ranges_offset();
+    auto* ranges = reinterpret_cast<abi::RangeControl*>(region + geometry.ranges_offset());
+    std::memset(ranges, 0, offsetof(abi::RangeControl, tables));
   }
   __atomic_store_n(&header->magic, abi::kMagic, __ATOMIC_RELEASE);
 }

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: MIT
+// Real restartable sequences that read memory which other threads unmap, protect, move and map anew, with
+// ranges published from what the kernel says is there. All in a child process: a fault is a failed test.
+#include <gtest/gtest.h>
+#include <linux/membarrier.h>
+#include <sys/mman.h>
+#include <sys/rseq.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "ring/doomed.h"
+#include "ring/range_publisher.h"
+#include "ring/test_region.h"
+
+namespace blip::ring {
+namespace {
+
+// Reads a word of every cache line of a page, again and again: for longer than the kernel needs to unmap it.
+// 1: done; 0: not valid, or interrupted.
+extern "C" uint64_t blip_test_safe_read(uint8_t* control, uint64_t addr, uint64_t* out, const uint64_t* hint,
+                                        int64_t rseq_offset, const uint64_t* word);
+
+asm(R"(
+    .intel_syntax noprefix
+    .section .data.rel.ro, "aw", @progbits
+    .balign 32
+blip_test_safe_read_cs:
+    .long 0, 0
+    .quad blip_test_safe_read_start, blip_test_safe_read_end - blip_test_safe_read_start, blip_test_safe_read_abort
+
+    .text
+    .globl blip_test_safe_read
+blip_test_safe_read:
+    lea rax, [rip + blip_test_safe_read_cs]
+    mov fs:[r8 + 8], rax
+blip_test_safe_read_start:
+    mov rax, [rcx]
+    mov r10, rax
+    shr r10, 32
+    add r10, rdi                        # the range
+    mov r11, [r10 + 8]
+    cmp rsi, [r10]
+    jb 1f
+    cmp eax, [r9]                       # its publication; after the loads of the range
+    jne 1f
+    sub r11, rsi
+    jb 1f
+    mov eax, 4096
+    cmp r11, rax
+    jb 1f
+    mov r11d, 64
+2:  mov eax, 4096
+3:  sub rax, 64
+    mov r10, [rsi + rax]
+    jnz 3b
+    dec r11d
+    jnz 2b
+    mov [rdx], r10
+blip_test_safe_read_end:
+    mov eax, 1
+    ret
+    .byte 0x0f, 0xb9, 0x3d
+    .long 0x53053053
+blip_test_safe_read_abort:
+1:  xor eax, eax
+    ret
+    .att_syntax
+    .text
+)");
+
+constexpr abi::Geometry kGeometry = {.ring_count = 1, .class_count = 2, .ranges = true};
+constexpr uint64_t kPage = 4096, kAreaPages = 8, kAreas = 2, kArea = kAreaPages * kPage;
+constexpr uint64_t kReadWrite = PROT_READ | PROT_WRITE, kMine = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED;
+
+constexpr unsigned kChangers = 2;
+
+enum class Barrier { kYes, kNo };
+
+class Race {
+ public:
+  explicit Race(Barrier barrier) : barrier_(barrier) {
+    region_.gate()->own_ranges = 1;
+    arena_ = reserve(kAreas * kArea, PROT_READ | PROT_WRITE);
+    attic_ = reserve(kChangers * kArea, PROT_NONE);
+  }
+
+  // What is left over tells whether anything was tested.
+  bool run(std::chrono::milliseconds time) {
+    std::vector<std::thread> threads;
+    for (unsigned i = 0; i < 3; ++i) threads.emplace_back([this, i] { read(i); });
+    for (unsigned i = 0; i < kChangers; ++i) threads.emplace_back([this, i] { change(i); });
+    threads.emplace_back([this] { publish(); });
+    std::this_thread::sleep_for(time);
+    stop_ = true;
+    for (auto& t : threads) t.join();
+    std::printf("reads %lu, elsewhere %lu, calls %lu, published %lu, in vain %lu\n", reads_.load(),
+                elsewhere_.load(), calls_.load(), published_.load(), in_vain_.load());
+    return reads_ != 0 && elsewhere_ != 0 && calls_ != 0 && published_ != 0;
+  }
+
+ private:
+  static uint64_t reserve(uint64_t size, int prot) {
+    return reinterpret_cast<uint64_t>(::mmap(nullptr, size, prot, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  }
+  uint8_t* control() const { return region_.region(); }
+
+  void read(uint32_t index) {
+    std::minstd_rand random(index + 1);
+    const auto* hint = reinterpret_cast<const uint64_t*>(reinterpret_cast<const uint8_t*>(region_.gate()) +
+                                                         abi::kRangeHintsOffset) +
+                       index;
+    const uint64_t* word = &range_control(control())->word;
+    uint64_t value, reads = 0, elsewhere = 0;
+    while (!stop_.load(std::memory_order_relaxed)) {
+      const uint64_t addr = arena_ + random() % (kAreas * kAreaPages) * kPage;
+      for (unsigned i = 0; i < 8; ++i) {  // the same, so that hints are of use
+        bool done = blip_test_safe_read(control(), addr, &value, hint, __rseq_offset, word) != 0;
+        if (!done && find_range(control(), addr, index))
+          done = blip_test_safe_read(control(), addr, &value, hint, __rseq_offset, word) != 0;
+        (done ? reads : elsewhere) += 1;
+      }
+    }
+    reads_ += reads;
+    elsewhere_ += elsewhere;
+  }
+
+  bool begin(uint32_t number, const uint64_t* args) {
+    if (barrier_ == Barrier::kYes) return begin_call(control(), number, args);
+    const Doom doom = doomed_by(number, args);
+    if (doom.kind == Doom::kNothing) return false;
+    const Unmapping unmapping = announce_unmap(control());
+    cut_ranges(*unmapping.table, doom.begin, doom.end);
+    cut_ranges(*unmapping.table, doom.other_begin, doom.other_end);
+    return true;
+  }
+
+  void call(uint32_t number, std::vector<uint64_t> args) {
+    args.resize(6);
+    const bool begun = begin(number, args.data());
+    ::syscall(number, args[0], args[1], args[2], args[3], args[4], args[5]);
+    if (begun) end_unmap(control());
+    ++calls_;
+  }
+
+  void change(uint32_t seed) {
+    std::minstd_rand random(seed + 100);
+    while (!stop_.load(std::memory_order_relaxed)) {
+      const uint64_t addr = arena_ + random() % (kAreas * kAreaPages - kAreaPages) * kPage;
+      const uint64_t size = (1 + random() % kAreaPages) * kPage;
+      switch (random() % 5) {
+        case 0:
+          call(SYS_munmap, {addr, size});  // too small a hole for anything that libc maps meanwhile
+          break;
+        case 1:
+          call(SYS_mprotect, {addr, size, PROT_NONE});
+          break;
+        case 2:
+          call(SYS_madvise, {addr, size, MADV_DONTNEED});
+          break;
+        case 3:
+          call(SYS_mmap, {addr, size, PROT_NONE, kMine, ~0ull});
+          break;
+        default:
+          call(SYS_mremap, {addr, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, attic_ + seed * kArea});
+          break;
+      }
+      call(SYS_mmap, {addr, size, kReadWrite, kMine, ~0ull});
+      wait_for_publication();
+    }
+  }
+
+  // So that readers find something.
+  void wait_for_publication() const {
+    const uint64_t* word = &range_control(control())->word;
+    const uint32_t now = abi::range_publication(__atomic_load_n(word, __ATOMIC_RELAXED));
+    while (!stop_.load(std::memory_order_relaxed) &&
+           abi::range_publication(__atomic_load_n(word, __ATOMIC_RELAXED)) == now)
+      ::usleep(20);
+  }
+
+  std::vector<AddrRange> readable() const {
+    std::vector<AddrRange> ranges;
+    FILE* maps = std::fopen("/proc/self/maps", "r");
+    char line[512], prot[8];
+    unsigned long begin, end;
+    while (std::fgets(line, sizeof line, maps)) {
+      if (std::sscanf(line, "%lx-%lx %7s", &begin, &end, prot) != 3 || prot[0] != 'r') continue;
+      begin = std::max(begin, arena_);
+      end = std::min(end, arena_ + kAreas * kArea);
+      if (begin < end) ranges.push_back({TargetAddr(begin), TargetAddr(end)});
+    }
+    std::fclose(maps);
+    return ranges;
+  }
+
+  void publish() {
+    RangePublisher publisher(kGeometry, control());
+    while (!stop_.load(std::memory_order_relaxed)) {
+      const auto look = publisher.begin();
+      if (!look) {
+        std::this_thread::yield();
+        continue;
+      }
+      (publisher.publish(*look, readable(), TargetAddr(0)) ? published_ : in_vain_) += 1;
+    }
+  }
+
+  Barrier barrier_;
+  TestRegion region_{kGeometry};
+  uint64_t arena_ = 0;  // whose readable pages are published
+  uint64_t attic_ = 0;  // where others are moved to
+  std::atomic<bool> stop_ = false;
+  std::atomic<uint64_t> reads_ = 0, elsewhere_ = 0, calls_ = 0, published_ = 0, in_vain_ = 0;
+};
+
+std::chrono::milliseconds run_time() {
+  const char* seconds = std::getenv("BLIP_STRESS_SECONDS");
+  return std::chrono::milliseconds(seconds ? 1000 * std::atoi(seconds) : 1500);
+}
+
+class SafeReads : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (__rseq_size == 0) GTEST_SKIP() << "this libc did not register rseq";
+    if (::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_RSEQ, 0, 0) != 0)
+      GTEST_SKIP() << "no membarrier that restarts sections";
+  }
+
+  // The status of a child that does it.
+  static int race(Barrier barrier, std::chrono::milliseconds time) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_RSEQ, 0, 0);
+      const bool fine = Race(barrier).run(time);
+      std::fflush(stdout);
+      ::_exit(fine ? 0 : 1);
+    }
+    int status = -1;
+    ::waitpid(child, &status, 0);
+    return status;
+  }
+};
+
+TEST_F(SafeReads, never_fault) { EXPECT_EQ(race(Barrier::kYes, run_time()), 0); }
+
+// By hand, to see that the test can fail: how soon it faults is a matter of luck.
+TEST_F(SafeReads, DISABLED_fault_without_the_membarrier) {
+  const int status = race(Barrier::kNo, std::chrono::seconds(30));
+  EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV) << status;
+}
+
+}  // namespace
+}  // namespace blip::ring

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Model of the valid ranges (docs/design/safe_reads.md): sections that read, threads that unmap and map, and blip, which
+ * publishes what it saw mapped. A page is a range. A membarrier reaches one section after the other; a section that it
+ * has reached does nothing more. The property: no load from a page that is not mapped.
+ *
+ * Deliberate bugs, one at a time: BUG_NO_MEMBARRIER, BUG_NO_RECHECK (of the publication a hint was found in),
+ * BUG_COUNT_LATE (the generation changes before the call is counted as under way), BUG_NO_GENERATION (blip publishes
+ * whatever began meanwhile), BUG_IGNORE_PENDING, BUG_NOT_ALONE (who cut nothing needs no membarrier, even if others are
+ * under way), BUG_ALONE_BEFORE (or came since), BUG_END_EARLY (a call is counted as over before it is), BUG_CUT_FIRST (in the table that was current before).
+ */
+#ifndef UNMAPPERS
+#define UNMAPPERS 2
+#endif
+#ifndef READERS
+#define READERS 1
+#endif
+#ifndef PAGES
+#define PAGES 1
+#endif
+#ifndef UNMAPS
+#define UNMAPS 2
+#endif
+#ifndef PUBLICATIONS
+#define PUBLICATIONS 3
+#endif
+#define ENTRY(table, page) ((table) * PAGES + (page))
+
+bool mapped[PAGES];
+bool valid[2 * PAGES];
+byte publication = 1; /* the low half of the word: its last bit is the table */
+byte generation;      /* the high half */
+byte pending;
+bool inside[READERS], restart[READERS];
+
+/* One instruction of a section, unless it was restarted. */
+#define STEP(action) \
+  atomic { \
+    if \
+    :: restart[me] -> restart[me] = false; inside[me] = false; goto over \
+    :: else -> action \
+    fi }
+
+proctype reader(byte me) {
+  byte page, hint;
+  bool found;
+again:
+  atomic { if :: page = 0 :: PAGES > 1 -> page = PAGES - 1 fi; hint = publication } /* found outside of the section */
+  atomic { inside[me] = true; restart[me] = false }
+  STEP(found = valid[ENTRY(hint & 1, page)])
+#ifndef BUG_NO_RECHECK
+  STEP(found = found && publication == hint)
+#endif
+  STEP(assert(!found || mapped[page]); inside[me] = false)
+over:
+  goto again
+}
+
+proctype unmapper() {
+  byte page, unmaps, others, table, r;
+  bool was_valid;
+  do
+  :: unmaps < UNMAPS ->
+    atomic { unmaps++; r = 0; if :: page = 0 :: PAGES > 1 -> page = PAGES - 1 fi }
+#ifdef BUG_CUT_FIRST
+    table = publication & 1;
+#endif
+#ifdef BUG_COUNT_LATE
+    atomic { generation++; table = publication & 1 }
+    atomic { others = pending; pending++ }
+#else
+    atomic { others = pending; pending++ }
+#ifdef BUG_CUT_FIRST
+    atomic { generation++ }
+#else
+    atomic { generation++; table = publication & 1 } /* one locked add of the word */
+#endif
+#endif
+    atomic { was_valid = valid[ENTRY(table, page)]; valid[ENTRY(table, page)] = false }
+#ifndef BUG_ALONE_BEFORE
+    atomic { others = pending - 1 }
+#endif
+#ifdef BUG_END_EARLY
+    atomic { pending-- }
+#endif
+#ifndef BUG_NO_MEMBARRIER
+    if
+#ifdef BUG_NOT_ALONE
+    :: was_valid ->
+#else
+    :: was_valid || others != 0 ->
+#endif
+      do
+      :: r < READERS -> atomic { restart[r] = inside[r]; r++ }
+      :: else -> break
+      od
+    :: else
+    fi;
+#endif
+    mapped[page] = false;
+#ifndef BUG_END_EARLY
+    atomic { pending-- }
+#endif
+    if
+    :: mapped[page] = true /* something new at the same place */
+    :: true
+    fi
+  :: else -> break
+  od
+}
+
+proctype blip() {
+  byte i, page, seen_publication, seen_generation;
+  bool seen[PAGES];
+  do
+  :: i < PUBLICATIONS ->
+    atomic { i++; page = 0; seen_publication = publication; seen_generation = generation } /* one load */
+#ifndef BUG_IGNORE_PENDING
+    if
+    :: pending != 0 -> goto next
+    :: else
+    fi;
+#endif
+    do
+    :: page < PAGES -> atomic { seen[page] = mapped[page]; page++ } /* /proc/PID/maps */
+    :: else -> page = 0; break
+    od;
+    do
+    :: page < PAGES -> atomic { valid[ENTRY((seen_publication + 1) & 1, page)] = seen[page]; page++ }
+    :: else -> break
+    od;
+    atomic { /* compare and swap of the word */
+      if
+#ifdef BUG_NO_GENERATION
+      :: publication == seen_publication -> publication++
+#else
+      :: publication == seen_publication && generation == seen_generation -> publication++
+#endif
+      :: else
+      fi }
+next:
+    skip
+  :: else -> break
+  od
+}
+
+init {
+  atomic {
+    byte i = 0;
+    do :: i < PAGES -> mapped[i] = true; i++ :: else -> break od;
+    i = 0;
+    do :: i < READERS -> run reader(i); i++ :: else -> break od;
+    i = 0;
+    do :: i < UNMAPPERS -> run unmapper(); i++ :: else -> break od;
+    run blip()
+  }
+}
