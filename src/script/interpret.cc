@@ -257,6 +257,22 @@ class Interpreter {
 
 }  // namespace
 
+std::optional<uint64_t> compute(const Node& node, uint64_t a, uint64_t b) {
+  switch (node.op) {
+    case Op::kLoad:
+    case Op::kTextEqual:
+    case Op::kTextPrefix:
+    case Op::kBytesEqual:
+    case Op::kLogicalAnd:
+    case Op::kLogicalOr:
+      return std::nullopt;
+    default:
+      break;
+  }
+  if (arity(node.op) == 1) return unary(node, a);
+  return arity(node.op) == 2 ? binary(node, a, b) : std::nullopt;
+}
+
 std::optional<uint64_t> interpret(const Code& code, uint32_t node, const Machine& machine) {
   return Interpreter(code, machine).value(node);
 }

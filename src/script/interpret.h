@@ -33,6 +33,10 @@ class Machine {
   virtual std::optional<uint64_t> entry_value(uint64_t n) const = 0;  // none: it was a fault
 };
 
+// What an operation makes of one or two values, if it needs nothing of the machine; none: it does, or a
+// fault.
+std::optional<uint64_t> compute(const Node& node, uint64_t a, uint64_t b);
+
 // None: a fault.
 std::optional<uint64_t> interpret(const Code& code, uint32_t node, const Machine& machine);
 

@@ -50,6 +50,8 @@ class Scope {
   virtual std::vector<Variable> locals() = 0;  // visible here, without parameters; inner ones hide outer ones
   // What the function returns; null: not known.
   virtual const Type* result_type() = 0;
+  // Where that is at the return, if the source knows how it is passed (C++ classes); none: by the convention.
+  virtual std::optional<Place> result_place() { return std::nullopt; }
   // Why `name` may be unknown: "libfoo.so has no debugging information (looked in ...)"; empty: it has some.
   virtual std::string what_is_missing() = 0;
 };

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: MIT
+#include "script/checker.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <climits>
+
+#include "script/diagnostics.h"
+#include "script/members.h"
+
+namespace blip::script {
+
+namespace {
+
+using Kind = Expression::Kind;
+
+// What an error about the level itself underlines.
+Range mark_of(const Expression& e) {
+  const bool has_mark = e.kind == Kind::kMember || e.kind == Kind::kArrow || e.kind == Kind::kCast;
+  return has_mark ? e.mark : e.range;
+}
+
+}  // namespace
+
+uint64_t EntryValues::keep(uint32_t node) {
+  const auto found = std::find(nodes.begin(), nodes.end(), node);
+  if (found != nodes.end()) return static_cast<uint64_t>(found - nodes.begin());
+  nodes.push_back(node);
+  return nodes.size() - 1;
+}
+
+Result<Operand> Checker::check(const Expression& e) {
+  auto result = look(e);
+  if (!result) return place_error(source_, mark_of(e), result.error());
+  const bool has_node = result->node != kNone;
+  if (has_node && access_.builder().depth(result->node) > kMaxDepth)
+    return error_at(source_, e.range, "this needs too many steps: make it shorter");
+  return result;
+}
+
+Result<uint32_t> Checker::check_truth(const Expression& e) {
+  TRY(const Operand a, check(e));
+  auto node = arithmetic_.truth(a);
+  if (!node) return place_error(source_, e.range, node.error());
+  return *node;
+}
+
+Result<Operand> Checker::look(const Expression& e) {
+  switch (e.kind) {
+    case Kind::kNumber:
+      return number(e);
+    case Kind::kReal:
+      return access_.value(access_.builder().constant(e.number), *builtin_type("double"));
+    case Kind::kCharacter:
+      return access_.value(access_.builder().constant(e.number), *builtin_type("char"));
+    case Kind::kText:
+      return Operand{.kind = Operand::Kind::kText, .type = builtin_type("char"), .text = e.text};
+    case Kind::kName:
+      return names_.variable(e.where, e.text);
+    case Kind::kRegister:
+      return names_.reg(e.text);
+    case Kind::kMember:
+    case Kind::kArrow:
+      return member(e);
+    case Kind::kIndex:
+      return index(e);
+    case Kind::kSlice:
+      return slice(e);
+    case Kind::kUnary:
+      return unary(e);
+    case Kind::kBinary:
+      return binary(e);
+    case Kind::kConditional: {
+      TRY(const Operand test, check(*e.operands[0]));
+      TRY(const Operand yes, check(*e.operands[1]));
+      TRY(const Operand no, check(*e.operands[2]));
+      return arithmetic_.conditional(test, yes, no);
+    }
+    case Kind::kCast:
+      return cast(e);
+    case Kind::kSizeOfType: {
+      TRY(const Type* type, names_.type(e.type));
+      return size_of(*type);
+    }
+    case Kind::kCall:
+      return call(e);
+  }
+  return refusal("this has no meaning");
+}
+
+// The first of int, unsigned int, long and unsigned long that has the number; decimals are never unsigned
+// unless they must.
+Result<Operand> Checker::number(const Expression& e) {
+  const uint64_t n = e.number;
+  uint64_t size = 8;
+  bool is_signed = false;
+  if (!e.is_long && !e.is_unsigned && n <= INT_MAX) {
+    size = 4;
+    is_signed = true;
+  } else if (!e.is_long && n <= UINT_MAX && (e.is_unsigned || !e.is_decimal)) {
+    size = 4;
+  } else {
+    is_signed = !e.is_unsigned && n <= INT64_MAX;
+  }
+  return access_.value(access_.builder().constant(n), int_type(size, is_signed));
+}
+
+// a.b of a pointer is a->b, as debuggers have it.
+Result<Operand> Checker::member(const Expression& e) {
+  TRY(Operand whole, check(*e.operands[0]));
+  if (is_text(whole) || whole.kind == Operand::Kind::kSlice) return not_this(whole, "has no members");
+  const auto owned = find_owned(access_, whole);
+  if (e.kind == Kind::kArrow && owned) whole = *owned;
+  const TypeKind kind = resolve(*whole.type).kind;
+  if (e.kind == Kind::kArrow && is_aggregate(resolve(*whole.type)))
+    return not_this(whole, "is no pointer: use . instead of ->");
+  if (e.kind == Kind::kArrow || kind == TypeKind::kPointer) {
+    auto target = access_.dereference(whole);
+    if (!target) return place_error(source_, e.operands[0]->range, target.error());
+    whole = *std::move(target);
+  }
+  if (whole.kind == Operand::Kind::kOptimizedOut) return Operand{.type = whole.type};
+  return access_.member(whole, e.text);
+}
+
+Result<Operand> Checker::elements(const Operand& a) {
+  if (is_text(a)) return not_this(a, "has no elements");
+  if (const auto view = find_view(access_, a, type_finder()))
+    return access_.value(view->data, types_.pointer_to(*view->element));
+  const TypeKind kind = resolve(*a.type).kind;
+  if (kind != TypeKind::kPointer && kind != TypeKind::kArray) return not_this(a, "is no array");
+  return a;
+}
+
+Result<Operand> Checker::index(const Expression& e) {
+  TRY(const Operand array, check(*e.operands[0]));
+  TRY(const Operand at, check(*e.operands[1]));
+  TRY(const Operand first, elements(array));
+  const Type& type = resolve(*first.type);
+  TRY(const uint32_t n, access_.number(at));
+  const auto constant = access_.builder().constant_of(n);
+  // Arrays in registers have no address, but known parts.
+  if (type.kind == TypeKind::kArray && type.target && constant && first.kind != Operand::Kind::kMemory) {
+    const uint64_t size = resolve(*type.target).size;
+    if (*constant >= type.count.value_or(0)) return refusal("the array has no such element");
+    return access_.part(first, *constant * size, *type.target);
+  }
+  TRY(const Operand moved, arithmetic_.binary("+", first, at));
+  return access_.dereference(moved);
+}
+
+Result<Operand> Checker::slice(const Expression& e) {
+  TRY(const Operand array, check(*e.operands[0]));
+  TRY(const Operand begin, check(*e.operands[1]));
+  TRY(const Operand end, check(*e.operands[2]));
+  TRY(const Operand first, elements(array));
+  TRY(const Operand moved, arithmetic_.binary("+", first, begin));
+  TRY(const Operand element, access_.dereference(moved));
+  if (element.kind != Operand::Kind::kMemory || resolve(*element.type).size == 0)
+    return not_this(array, "cannot be sliced");
+  TRY(const uint32_t from, access_.number(begin));
+  TRY(const uint32_t to, access_.number(end));
+  Builder& b = access_.builder();
+  // From the larger to the smaller there is nothing.
+  const uint32_t is_some = b.add(Op::kLess, from, to, true);
+  const uint32_t length =
+      b.add({.op = Op::kSelect, .a = is_some, .b = b.add(Op::kSub, to, from), .c = b.constant(0)});
+  return Operand{.kind = Operand::Kind::kSlice, .type = element.type, .node = element.node, .length = length};
+}
+
+Result<Operand> Checker::address_of(const Operand& a) {
+  TRY(const uint32_t node, access_.address(a));
+  return access_.value(node, types_.pointer_to(*a.type));
+}
+
+Result<Operand> Checker::unary(const Expression& e) {
+  TRY(Operand a, check(*e.operands[0]));
+  if (e.text == "&") return address_of(a);
+  if (e.text != "*") return arithmetic_.unary(e.text, a);
+  if (const auto owned = find_owned(access_, a)) return access_.dereference(*owned);
+  if (!is_text(a))
+    if (const auto optional = find_optional(access_, a)) return optional->value;
+  return access_.dereference(a);
+}
+
+std::optional<Operand> Checker::label(const Expression& e, const Operand& other) {
+  if (e.kind != Kind::kName || !e.where.empty() || is_text(other)) return std::nullopt;
+  const Type& type = resolve(*other.type);
+  if (type.kind != TypeKind::kEnum) return std::nullopt;
+  const size_t colons = e.text.rfind("::");
+  const std::string_view last =
+      colons == std::string::npos ? e.text : std::string_view(e.text).substr(colons + 2);
+  for (const Enumerator& label : type.enumerators)
+    if (label.name == e.text || label.name == last)
+      return access_.value(access_.builder().constant(static_cast<uint64_t>(label.value)), type);
+  return std::nullopt;
+}
+
+Status Checker::sides(const Expression& e, Operand& a, Operand& b) {
+  auto left = check(*e.operands[0]);
+  if (left) {
+    a = *std::move(left);
+    if (const auto found = label(*e.operands[1], a)) {
+      b = *found;
+      return {};
+    }
+    TRY(b, check(*e.operands[1]));
+    if (const auto found = label(*e.operands[0], b)) a = *found;
+    return {};
+  }
+  if (e.operands[0]->kind != Kind::kName) return left.error();
+  auto right = check(*e.operands[1]);
+  const auto found = right ? label(*e.operands[0], *right) : std::nullopt;
+  if (!found) return left.error();
+  a = *found;
+  b = *std::move(right);
+  return {};
+}
+
+// What a call returned is taken as unsigned: it is never less than 0, and who writes -1 means something else.
+Status Checker::check_sign(const Operand& a, const Operand& b) {
+  if (a.kind != Operand::Kind::kValue || b.kind != Operand::Kind::kValue) return {};
+  const auto value = access_.builder().constant_of(b.node);
+  const Type& type = resolve(*b.type);
+  if (!value || !type.is_signed || static_cast<int64_t>(*value) >= 0 || resolve(*a.type).is_signed) return {};
+  const Op op = access_.builder().node(a.node).op;
+  if (op == Op::kResult && resolve(*a.type).size == 8 && resolve(*a.type).kind == TypeKind::kInt)
+    return refusal("ret is unsigned: say (int)ret or (long)ret");
+  if (op == Op::kLatency || op == Op::kDepth || op == Op::kTail) return refusal("it is never negative");
+  return {};
+}
+
+Result<Operand> Checker::binary(const Expression& e) {
+  if (e.text == "&&" || e.text == "||") return logical(e);
+  Operand a, b;
+  TRY_OK(sides(e, a, b));
+  if (is_text(a) || is_text(b)) {
+    if (e.text != "==" && e.text != "!=") return refusal("texts can be compared with == and != only");
+    const bool first = is_text(a);
+    TRY(const uint32_t equal, text_equal(first ? b : a, first ? a.text : b.text, false));
+    Builder& builder = access_.builder();
+    return truth_value(e.text == "==" ? equal : builder.add(Op::kLogicalNot, equal));
+  }
+  TRY_OK(check_sign(a, b));
+  TRY_OK(check_sign(b, a));
+  return arithmetic_.binary(e.text, a, b);
+}
+
+Result<Operand> Checker::logical(const Expression& e) {
+  TRY(const uint32_t a, check_truth(*e.operands[0]));
+  TRY(const uint32_t b, check_truth(*e.operands[1]));
+  return truth_value(access_.builder().add(e.text == "&&" ? Op::kLogicalAnd : Op::kLogicalOr, a, b));
+}
+
+Result<Operand> Checker::cast(const Expression& e) {
+  TRY(const Type* type, names_.type(e.type));
+  TRY(const Operand a, check(*e.operands[0]));
+  return arithmetic_.cast(a, *type);
+}
+
+Result<Operand> Checker::size_of(const Type& type) {
+  const Type& resolved = resolve(type);
+  const uint64_t size = resolved.kind == TypeKind::kPointer ? 8 : resolved.size;
+  if (size == 0) return refusal(fmt::format("the size of {} is not known", to_string(type)));
+  return access_.value(access_.builder().constant(size), int_type(8, false));
+}
+
+Result<Operand> Checker::call(const Expression& e) {
+  const auto wants = [&](size_t n) { return e.operands.size() == n; };
+  if (e.text == "entry") return wants(1) ? entry(e) : refusal("entry(x) wants one expression");
+  if (e.text == "startswith") return wants(2) ? starts_with(e) : refusal("it is startswith(p, \"text\")");
+  if (e.text == "reg") {
+    if (!wants(1) || e.operands[0]->kind != Kind::kText) return refusal("it is reg(\"rax\")");
+    return names_.reg(e.operands[0]->text);
+  }
+  if (e.text == "sizeof") {
+    if (!wants(1)) return refusal("sizeof(x) wants one expression");
+    TRY(const Operand a, check(*e.operands[0]));
+    if (is_text(a) || a.kind == Operand::Kind::kSlice) return not_this(a, "has no fixed size");
+    return size_of(*a.type);
+  }
+  return refusal(
+      fmt::format("there is no function '{}': there are entry, startswith, reg and sizeof", e.text));
+}
+
+Result<Operand> Checker::starts_with(const Expression& e) {
+  TRY(const Operand a, check(*e.operands[0]));
+  TRY(const Operand text, check(*e.operands[1]));
+  if (!is_text(text) || is_text(a)) return refusal("it is startswith(p, \"text\")");
+  TRY(const uint32_t node, text_equal(a, text.text, true));
+  return truth_value(node);
+}
+
+// Computed where the call begins, by what names mean there.
+Result<Operand> Checker::entry(const Expression& e) {
+  if (!site_.is_return) return refusal("entry(x) is known only where a function returns: with --return");
+  if (!site_.entry || !entries_) return refusal("entry(x) cannot be had here");
+  const Site there{.scope = site_.entry};
+  Checker checker(source_, entries_->builder, types_, there, nullptr);
+  TRY(const Operand a, checker.check(*e.operands[0]));
+  if (!is_text(a) && resolve(*a.type).kind == TypeKind::kArray)
+    return refusal("an array is too large to be kept from the entry: entry(a[0]) keeps one element");
+  if (!is_text(a) && is_aggregate(resolve(*a.type)))
+    return refusal("a structure is too large to be kept from the entry: entry(a.member) keeps one member");
+  TRY(const uint32_t node, a.bit_size ? checker.access().number(a) : checker.access().bits(a));
+  const uint64_t number = entries_->keep(node);
+  return access_.value(access_.builder().add({.op = Op::kEntryValue, .value = number}), *a.type);
+}
+
+}  // namespace blip::script

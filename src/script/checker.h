@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+// From expressions to typed operands with their code.
+#pragma once
+
+#include "script/arithmetic.h"
+#include "script/containers.h"
+#include "script/names.h"
+
+namespace blip::script {
+
+// What returns want to know of the entry of their call: each is 8 bytes, computed there and kept.
+struct EntryValues {
+  Builder builder;
+  std::vector<uint32_t> nodes;  // by number
+
+  uint64_t keep(uint32_t node);
+};
+
+class Checker {
+ public:
+  // `entries` collects what entry(x) needs; null: there is no entry(x) in an entry(x).
+  Checker(std::string_view source, Builder& builder, TypeArena& types, const Site& site, EntryValues* entries)
+      : source_(source),
+        types_(types),
+        site_(site),
+        entries_(entries),
+        access_(builder, types),
+        names_(access_, site),
+        arithmetic_(access_) {}
+
+  // Errors have their place.
+  Result<Operand> check(const Expression& e);
+  // As a condition.
+  Result<uint32_t> check_truth(const Expression& e);
+
+  Access& access() { return access_; }
+  Names& names() { return names_; }
+
+ private:
+  Result<Operand> look(const Expression& e);
+  Result<Operand> number(const Expression& e);
+  Result<Operand> member(const Expression& e);
+  Result<Operand> index(const Expression& e);
+  Result<Operand> slice(const Expression& e);
+  Result<Operand> unary(const Expression& e);
+  Result<Operand> binary(const Expression& e);
+  Result<Operand> logical(const Expression& e);
+  Result<Operand> cast(const Expression& e);
+  Result<Operand> call(const Expression& e);
+  Result<Operand> entry(const Expression& e);
+  Result<Operand> starts_with(const Expression& e);
+  Result<Operand> address_of(const Operand& a);
+  Result<Operand> size_of(const Type& type);
+
+  // Both sides; a name may be a label of the enumeration on the other side.
+  Status sides(const Expression& e, Operand& a, Operand& b);
+  std::optional<Operand> label(const Expression& e, const Operand& other);
+  Status check_sign(const Operand& a, const Operand& b);
+
+  // Where the elements of an array, pointer or container begin.
+  Result<Operand> elements(const Operand& a);
+  Result<uint32_t> text_equal(const Operand& a, const std::string& text, bool is_prefix);
+  Operand truth_value(uint32_t node) { return access_.value(node, int_type(4, true)); }
+  FindType type_finder() {
+    return [this](std::string_view name) { return names_.find_type(name); };
+  }
+
+  std::string_view source_;
+  TypeArena& types_;
+  const Site& site_;
+  EntryValues* entries_;
+  Access access_;
+  Names names_;
+  Arithmetic arithmetic_;
+};
+
+}  // namespace blip::script

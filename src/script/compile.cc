@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+#include "script/compile.h"
+
+#include "script/verify.h"
+
+namespace blip::script {
+
+namespace {
+
+// What no expression can be blamed for alone.
+Status check_size(const Status& valid) {
+  if (valid) return {};
+  return Error(ErrorKind::kUsage,
+               "this is too much for one probe: ask for less (" + valid.error().message() + ")");
+}
+
+}  // namespace
+
+Compiler::Compiler(const Site& site, const Limits& limits)
+    : site_(site),
+      limits_(limits),
+      presenter_(
+          access_, [this](std::string_view name) { return site_.scope->find_type(name); }, limits_,
+          outputs_) {}
+
+IsType Compiler::is_type() {
+  return [this](std::string_view name) { return Names(access_, site_).is_type(name); };
+}
+
+Status Compiler::add_filter(std::string_view text) {
+  TRY(const ExpressionPtr e, parse_expression(text, is_type()));
+  TRY(const uint32_t node, checker(text).check_truth(*e));
+  condition_ = condition_ == kNone ? node : builder_.add(Op::kLogicalAnd, condition_, node);
+  return {};
+}
+
+Status Compiler::add_capture(std::string_view list) {
+  TRY(const std::vector<Item> items, parse_list(list, is_type()));
+  for (const Item& item : items) {
+    TRY(const Operand operand, checker(list).check(*item.expression));
+    if (is_text(operand)) return error_at(list, item.expression->range, "a text is nothing to capture");
+    fields_.push_back(presenter_.present(item.name, operand));
+  }
+  return {};
+}
+
+void Compiler::add_variables(std::span<const Variable> variables) {
+  for (const Variable& v : variables) fields_.push_back(presenter_.present(v.name, access_.variable(v)));
+}
+
+Result<Captured> Compiler::finish() {
+  Captured result{.fields = std::move(fields_)};
+  result.program =
+      without_unused({.code = builder_.code(), .condition = condition_, .outputs = std::move(outputs_)});
+  TRY_OK(check_size(verify(result.program)));
+  // What is kept is like outputs: what only helped to fold is left out.
+  HitProgram kept{.code = entries_.builder.code()};
+  for (const uint32_t node : entries_.nodes) kept.outputs.push_back({.node = node});
+  kept = without_unused(kept);
+  result.entry = std::move(kept.code);
+  for (const Output& o : kept.outputs) result.entry_nodes.push_back(o.node);
+  TRY_OK(check_size(verify(result.entry)));
+  return result;
+}
+
+Result<Captured> compile_filter(std::string_view text, const Site& site) {
+  Compiler compiler(site, {});
+  TRY_OK(compiler.add_filter(text));
+  return compiler.finish();
+}
+
+Result<Captured> compile_capture(std::string_view list, const Site& site, const Limits& limits) {
+  Compiler compiler(site, limits);
+  TRY_OK(compiler.add_capture(list));
+  return compiler.finish();
+}
+
+Result<Captured> compile_variables(std::span<const Variable> variables, const Site& site,
+                                   const Limits& limits) {
+  Compiler compiler(site, limits);
+  compiler.add_variables(variables);
+  return compiler.finish();
+}
+
+}  // namespace blip::script

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// From what the user asks for at a site to one program with all of it.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "base/result.h"
+#include "script/checker.h"
+#include "script/limits.h"
+#include "script/parser.h"
+#include "script/presenter.h"
+#include "script/shape.h"
+
+namespace blip::script {
+
+struct Captured {
+  HitProgram program;
+  std::vector<Shape> fields;
+  // Of returns: what is computed at the entry and kept: kEntryValue n is the node entry_nodes[n].
+  Code entry;
+  std::vector<uint32_t> entry_nodes;
+};
+
+// All of one site. Filters all have to hold; fields come in the order they are asked for.
+class Compiler {
+ public:
+  // What scope and entry of the site know must live as long.
+  Compiler(const Site& site, const Limits& limits);
+  Compiler(const Compiler&) = delete;
+  Compiler& operator=(const Compiler&) = delete;
+
+  Status add_filter(std::string_view text);
+  Status add_capture(std::string_view list);
+  void add_variables(std::span<const Variable> variables);
+
+  Result<Captured> finish();
+
+ private:
+  Checker checker(std::string_view source) { return {source, builder_, types_, site_, &entries_}; }
+  IsType is_type();
+
+  Site site_;
+  Limits limits_;
+  Builder builder_;
+  TypeArena types_;
+  EntryValues entries_;
+  Access access_{builder_, types_};
+  uint32_t condition_ = kNone;
+  std::vector<Output> outputs_;
+  std::vector<Shape> fields_;
+  Presenter presenter_;
+};
+
+// One of them alone.
+Result<Captured> compile_filter(std::string_view text, const Site& site);
+Result<Captured> compile_capture(std::string_view list, const Site& site, const Limits& limits);
+Result<Captured> compile_variables(std::span<const Variable> variables, const Site& site,
+                                   const Limits& limits);
+
+}  // namespace blip::script

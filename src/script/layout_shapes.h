@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// Shapes of what lies in the bytes of one output: structures by the offsets of their members, as deep as the
+// limits allow. Pointers are addresses here.
+#pragma once
+
+#include "script/limits.h"
+#include "script/members.h"
+#include "script/shape.h"
+
+namespace blip::script {
+
+struct Extent {
+  uint32_t output = kNone;
+  uint64_t offset = 0;
+  uint64_t end = 0;  // of the bytes there are
+};
+
+// The kind of a value that has no parts; kNote: it has, or cannot be shown.
+Shape::Kind scalar_kind(const Type& type);
+Shape scalar_shape(std::string name, const Type& type, uint32_t output, uint64_t offset);
+Shape note(std::string name, std::string text);
+
+Shape layout_shape(std::string name, const Type& type, const Extent& extent, uint32_t depth,
+                   const Limits& limits);
+Shape member_shape(const FoundMember& member, const Extent& extent, uint32_t depth, const Limits& limits);
+
+}  // namespace blip::script

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+#include "script/names.h"
+
+#include <fmt/core.h>
+
+#include <array>
+
+#include "script/diagnostics.h"
+#include "script/members.h"
+#include "script/registers.h"
+#include "script/sysv_abi.h"
+
+namespace blip::script {
+
+namespace {
+
+const Type& unsigned_long() { return int_type(8, false); }
+
+struct ReturnName {
+  std::string_view name;
+  Op op;
+};
+constexpr ReturnName kOfReturns[] = {
+    {"ret", Op::kResult}, {"latency_ns", Op::kLatency}, {"depth", Op::kDepth}, {"tail", Op::kTail}};
+
+// The number after the prefix, one digit.
+std::optional<unsigned> numbered(std::string_view name, std::string_view prefix, unsigned count) {
+  if (name.size() != prefix.size() + 1 || !name.starts_with(prefix)) return std::nullopt;
+  const unsigned n = static_cast<unsigned char>(name.back()) - unsigned{'0'};
+  return n < count ? std::optional(n) : std::nullopt;
+}
+
+}  // namespace
+
+Operand Names::leaf(Op op, const Type& type, uint64_t value) {
+  return access_.value(access_.builder().add({.op = op, .value = value}), type);
+}
+
+std::optional<Operand> Names::of_return(std::string_view name) {
+  for (const ReturnName& known : kOfReturns)
+    if (known.name == name) return leaf(known.op, unsigned_long());
+  return std::nullopt;
+}
+
+std::optional<Operand> Names::by_convention(std::string_view name) {
+  constexpr std::array<uint64_t, 6> kIntegers = {7, 6, 2, 1, 8, 9};  // rdi rsi rdx rcx r8 r9
+  if (const auto n = numbered(name, "arg", kIntegers.size()))
+    return leaf(Op::kRegister, unsigned_long(), kIntegers[*n]);
+  if (const auto n = numbered(name, "farg", 8)) return leaf(Op::kVector, *builtin_type("double"), *n);
+  return std::nullopt;
+}
+
+// A member of the object whose function this is.
+std::optional<Operand> Names::of_this(std::string_view name) {
+  const auto self = site_.scope->find("this");
+  if (!self || !self->type) return std::nullopt;
+  const auto object = access_.dereference(access_.variable(*self));
+  if (!object || !find_member(*object->type, name)) return std::nullopt;
+  auto member = access_.member(*object, name);
+  return member ? std::optional(*std::move(member)) : std::nullopt;
+}
+
+Result<Operand> Names::variable(std::string_view where, std::string_view name) {
+  Scope& scope = *site_.scope;
+  if (!where.empty()) {
+    if (const auto found = scope.find_in(where, name)) return access_.variable(*found);
+    return refusal(fmt::format("there is no variable '{}' in '{}'", name, where));
+  }
+  const auto special = of_return(name);
+  if (special && site_.is_return) return *special;
+  if (const auto found = scope.find(name)) return access_.variable(*found);
+  if (const size_t colons = name.find("::"); colons != std::string_view::npos)
+    if (const auto found = scope.find_in(name.substr(0, colons), name.substr(colons + 2)))
+      return access_.variable(*found);
+  if (const auto found = of_this(name)) return *found;
+  if (const auto found = by_convention(name)) {
+    if (site_.is_return)
+      return refusal(fmt::format("arguments are gone when a function returns: use entry({})", name));
+    return *found;
+  }
+  if (name == "true" || name == "false")
+    return access_.value(access_.builder().constant(name == "true"), *builtin_type("bool"));
+  if (name == "NULL" || name == "nullptr")
+    return access_.value(access_.builder().constant(0), access_.types().pointer_to(*builtin_type("void")));
+  if (special)
+    return refusal(fmt::format("'{}' is known only where a function returns: with --return", name));
+  return unknown(name);
+}
+
+Error Names::unknown(std::string_view name) {
+  std::vector<std::string> names;
+  for (const auto& variables : {site_.scope->parameters(), site_.scope->locals()})
+    for (const Variable& v : variables) names.push_back(v.name);
+  if (site_.is_return)
+    for (const ReturnName& known : kOfReturns) names.emplace_back(known.name);
+  std::string message = fmt::format("there is no variable '{}' here", name);
+  if (const std::string missing = site_.scope->what_is_missing(); !missing.empty())
+    message +=
+        fmt::format(": {}; without it there are {}, registers ($rax), casts like *(int *)$rdi", missing,
+                    site_.is_return ? "ret, latency_ns, depth, tail" : "arg0 to arg5, farg0 to farg7");
+  else if (!names.empty())
+    message += fmt::format(": visible are {}", list_names(std::move(names), name));
+  return refusal(std::move(message));
+}
+
+Result<Operand> Names::returned() {
+  if (!site_.is_return) return refusal("'$return' is known only where a function returns: with --return");
+  const Type* type = site_.scope->result_type();
+  if (!type || resolve(*type).kind == TypeKind::kUnknown) return leaf(Op::kResult, unsigned_long());
+  if (resolve(*type).kind == TypeKind::kVoid) return refusal("the function returns nothing");
+  if (const auto place = site_.scope->result_place()) return access_.at_place(*type, *place);
+  const auto passing =
+      is_aggregate(resolve(*type)) ? AbiValue::Passing::kNotKnown : AbiValue::Passing::kByValue;
+  return access_.at_place(*type, result_place({.type = type, .passing = passing}));
+}
+
+Result<Operand> Names::reg(std::string_view name) {
+  if (name == "return" || name == "retval") return returned();
+  if (const auto special = of_return(name)) {
+    if (site_.is_return) return *special;
+    return refusal(fmt::format("'${}' is known only where a function returns: with --return", name));
+  }
+  if (by_convention(name)) return variable({}, name);
+  if (name == "rflags" || name == "eflags") return leaf(Op::kFlags, unsigned_long());
+  if (name == "fs_base") return leaf(Op::kThreadPointer, unsigned_long());
+  if (const auto n = vector_register(name)) return leaf(Op::kVector, *builtin_type("double"), *n);
+  const auto found = general_register(name);
+  if (!found)
+    return refusal(fmt::format(
+        "there is no register '{}': use $rax, $rbx ..., $r15, $eax ..., $rflags, $xmm0 ... $xmm15, "
+        "$return",
+        name));
+  const Operand whole = leaf(Op::kRegister, unsigned_long(), found->number);
+  Builder& b = access_.builder();
+  const uint32_t from = b.add(Op::kShr, whole.node, b.constant(found->shift));
+  return access_.value(b.extend(from, found->size, false), int_type(found->size, false));
+}
+
+Result<const Type*> Names::type(const TypeName& name) {
+  const Type* type = name.is_builtin ? builtin_type(name.base) : site_.scope->find_type(name.base);
+  if (!type) type = builtin_type(name.base);
+  if (!type) {
+    const std::string missing = site_.scope->what_is_missing();
+    return refusal(fmt::format("there is no type '{}'{}{}", name.base, missing.empty() ? "" : ": ", missing));
+  }
+  for (unsigned i = 0; i < name.pointers; ++i) type = &access_.types().pointer_to(*type);
+  return type;
+}
+
+bool Names::is_type(std::string_view name) {
+  if (site_.scope->find(name)) return false;
+  return builtin_type(name) || site_.scope->find_type(name);
+}
+
+}  // namespace blip::script

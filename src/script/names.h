@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// What names, registers and types of an expression mean at a site. Errors are refusals.
+#pragma once
+
+#include "script/access.h"
+#include "script/expression.h"
+#include "script/scope.h"
+
+namespace blip::script {
+
+// A place where programs run.
+struct Site {
+  Scope* scope = nullptr;
+  bool is_return = false;
+  // Of returns: what names mean at the entry, for entry(x); null: there is no entry(x).
+  Scope* entry = nullptr;
+};
+
+class Names {
+ public:
+  Names(Access& access, const Site& site) : access_(access), site_(site) {}
+
+  Result<Operand> variable(std::string_view where, std::string_view name);
+  Result<Operand> reg(std::string_view name);  // "rax", "return"
+  Result<const Type*> type(const TypeName& name);
+  bool is_type(std::string_view name);
+  const Type* find_type(std::string_view name) { return site_.scope->find_type(name); }
+
+ private:
+  std::optional<Operand> of_return(std::string_view name);
+  std::optional<Operand> by_convention(std::string_view name);
+  std::optional<Operand> of_this(std::string_view name);
+  Result<Operand> returned();
+  Operand leaf(Op op, const Type& type, uint64_t value = 0);
+  Error unknown(std::string_view name);
+
+  Access& access_;
+  const Site& site_;
+};
+
+}  // namespace blip::script

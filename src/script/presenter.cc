@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+#include "script/presenter.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace blip::script {
+
+namespace {
+
+using Kind = Operand::Kind;
+
+constexpr uint32_t kWord = 8;
+constexpr uint64_t kShortArray = 32;  // of characters: all of them cost no more than a look for the end
+constexpr uint32_t kLeastText = 16;   // what is shorter says nothing
+
+uint32_t cost(const Output& o) {
+  uint32_t bytes = 0;
+  if (o.kind == Output::Kind::kBytes || o.kind == Output::Kind::kString) bytes = o.count;
+  if (o.kind == Output::Kind::kSequence) bytes = o.count * o.size;
+  const uint32_t fixed = o.kind == Output::Kind::kBytes ? 0 : kWord;
+  return fixed + (bytes + kWord - 1) / kWord * kWord;
+}
+
+Shape no_room(const std::string& name) { return note(name, "..."); }
+
+}  // namespace
+
+uint32_t Presenter::add(const Output& output) {
+  if (cost(output) > room()) return kNone;
+  room_ -= cost(output);
+  outputs_.push_back(output);
+  return static_cast<uint32_t>(outputs_.size() - 1);
+}
+
+Shape Presenter::show(const std::string& name, const Operand& operand, uint32_t depth) {
+  if (operand.kind == Kind::kOptimizedOut) return note(name, "<optimized out>");
+  if (operand.kind == Kind::kText) return note(name, operand.text);
+  if (auto shape = wrapped(name, operand, depth)) return *std::move(shape);
+  const Type& type = resolve(*operand.type);
+  if (type.kind == TypeKind::kArray) return array(name, operand, depth);
+  if (is_aggregate(type)) return aggregate(name, operand, depth);
+  if (type.kind == TypeKind::kVoid) return note(name, "<void>");
+  if (type.kind == TypeKind::kUnknown) return note(name, "<unknown type>");
+  if (type.kind == TypeKind::kPointer && type.target && is_character(*type.target)) {
+    const auto address = access_.bits(operand);
+    return address ? text(name, *address, limits_.string_max)
+                   : note(name, "<" + address.error().message() + ">");
+  }
+  if (type.size == 16) {
+    if (operand.kind == Kind::kMemory) return bytes(name, operand, type.size, depth);
+    return note(name, "<in a register>");
+  }
+  return scalar(name, operand);
+}
+
+Shape Presenter::scalar(const std::string& name, const Operand& operand) {
+  if (scalar_kind(*operand.type) == Shape::Kind::kNote) return note(name, "<unknown type>");
+  const auto node = operand.bit_size ? access_.number(operand) : access_.bits(operand);
+  if (!node) return note(name, "<" + node.error().message() + ">");
+  Shape shape = scalar_shape(name, *operand.type, 0, 0);
+  shape.output = add({.kind = Output::Kind::kValue, .node = *node, .size = shape.size});
+  return shape.output == kNone ? no_room(name) : shape;
+}
+
+Shape Presenter::text(const std::string& name, uint32_t address, uint64_t most) {
+  const uint64_t space = room() > kWord ? (room() - kWord) / kWord * kWord : 0;
+  const auto count = static_cast<uint32_t>(std::min<uint64_t>(most, space));
+  if (count < std::min<uint64_t>(most, kLeastText)) return no_room(name);
+  const uint32_t output = add({.kind = Output::Kind::kString, .node = address, .count = count});
+  if (output == kNone) return no_room(name);
+  return {.kind = Shape::Kind::kText, .name = name, .output = output, .count = count};
+}
+
+// All bytes of something in memory.
+Shape Presenter::bytes(const std::string& name, const Operand& operand, uint64_t size, uint32_t depth) {
+  const uint64_t count = std::min<uint64_t>(size, room() / kWord * kWord);
+  if (count == 0) return no_room(name);
+  const uint32_t output =
+      add({.kind = Output::Kind::kBytes, .node = operand.node, .count = static_cast<uint32_t>(count)});
+  if (output == kNone) return no_room(name);
+  return layout_shape(name, *operand.type, {.output = output, .end = count}, depth, limits_);
+}
+
+Shape Presenter::array(const std::string& name, const Operand& operand, uint32_t depth) {
+  const Type& type = resolve(*operand.type);
+  const uint64_t size = type.target ? resolve(*type.target).size : 0, count = type.count.value_or(0);
+  if (size == 0 || count == 0) return note(name, "<no length>");
+  if (operand.kind == Kind::kValue) return in_register(name, operand, depth);
+  if (operand.kind != Kind::kMemory) return note(name, "<in several places>");
+  if (is_character(*type.target) && count > kShortArray)
+    return text(name, operand.node, std::min<uint64_t>(count, limits_.string_max));
+  const uint64_t elements = std::min<uint64_t>(count, limits_.elements);
+  if (size > room()) return no_room(name);
+  return bytes(name, operand, elements * size, depth);
+}
+
+Shape Presenter::aggregate(const std::string& name, const Operand& operand, uint32_t depth) {
+  const Type& type = resolve(*operand.type);
+  if (depth >= limits_.depth) return note(name, "{...}");
+  if (type.size == 0) return note(name, "<incomplete type>");
+  if (operand.kind == Kind::kMemory) return in_memory(name, operand, depth);
+  if (operand.kind == Kind::kPieces) return in_pieces(name, operand, depth);
+  return in_register(name, operand, depth);
+}
+
+// One output for all, and others for members that are more than their bytes.
+Shape Presenter::in_memory(const std::string& name, const Operand& operand, uint32_t depth) {
+  Shape shape = bytes(name, operand, resolve(*operand.type).size, depth);
+  if (shape.kind != Shape::Kind::kStruct) return shape;
+  const auto members = members_of(*operand.type);
+  for (size_t i = 0; i < std::min(members.size(), shape.members.size()); ++i) {
+    if (members[i].member->bit_size || !is_aggregate(resolve(*members[i].member->type))) continue;
+    const Operand member = access_.part(operand, members[i].offset, *members[i].member->type);
+    if (auto better = wrapped(members[i].member->name, member, depth + 1))
+      shape.members[i] = *std::move(better);
+  }
+  return shape;
+}
+
+Shape Presenter::in_pieces(const std::string& name, const Operand& operand, uint32_t depth) {
+  Shape shape{.kind = Shape::Kind::kStruct, .name = name};
+  for (const FoundMember& m : members_of(*operand.type)) {
+    const auto member = access_.member(operand, m.member->name);
+    shape.members.push_back(member ? show(m.member->name, *member, depth + 1)
+                                   : note(m.member->name, "<in several places>"));
+  }
+  return shape;
+}
+
+Shape Presenter::in_register(const std::string& name, const Operand& operand, uint32_t depth) {
+  const uint32_t output = add({.kind = Output::Kind::kValue, .node = operand.node, .size = kWord});
+  if (output == kNone) return no_room(name);
+  return layout_shape(name, *operand.type, {.output = output, .end = kWord}, depth, limits_);
+}
+
+// Types of standard libraries.
+std::optional<Shape> Presenter::wrapped(const std::string& name, const Operand& operand, uint32_t depth) {
+  if (const auto found = find_view(access_, operand, find_type_)) return view(name, *found);
+  if (const auto owned = find_owned(access_, operand)) return scalar(name, *owned);
+  const auto optional = find_optional(access_, operand);
+  if (!optional) return std::nullopt;
+  Shape shape{.kind = Shape::Kind::kStruct, .name = name};
+  shape.members.push_back(show("has_value", optional->has_value, depth + 1));
+  shape.members.push_back(show("value", optional->value, depth + 1));
+  return shape;
+}
+
+Shape Presenter::view(const std::string& name, const View& view) {
+  const uint64_t size = resolve(*view.element).size;
+  const uint64_t space = room() > kWord ? (room() - kWord) / kWord * kWord : 0;
+  if (size == 0) return note(name, "<incomplete type>");
+  const uint64_t most = view.is_text ? limits_.string_max : limits_.elements;
+  const auto count = static_cast<uint32_t>(std::min<uint64_t>(most, space / size));
+  if (count == 0) return no_room(name);
+  const uint32_t output = add({.kind = Output::Kind::kSequence,
+                               .node = view.data,
+                               .length = view.length,
+                               .size = static_cast<uint32_t>(size),
+                               .count = count});
+  if (output == kNone) return no_room(name);
+  Shape shape{.name = name, .output = output, .size = static_cast<uint32_t>(size), .count = count};
+  shape.kind = view.is_text ? Shape::Kind::kText : Shape::Kind::kSequence;
+  if (!view.is_text)
+    shape.members.push_back(layout_shape("", *view.element, {.output = output, .end = size}, 0, limits_));
+  return shape;
+}
+
+}  // namespace blip::script

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// From typed operands to what an event holds of them: outputs, and the shapes of their bytes.
+#pragma once
+
+#include "script/containers.h"
+#include "script/layout_shapes.h"
+
+namespace blip::script {
+
+class Presenter {
+ public:
+  // Adds to `outputs`.
+  Presenter(Access& access, FindType find_type, const Limits& limits, std::vector<Output>& outputs)
+      : access_(access),
+        find_type_(std::move(find_type)),
+        limits_(limits),
+        room_(limits.bytes),
+        outputs_(outputs) {}
+
+  // What cannot be shown, or has no room any more, is a note.
+  Shape present(const std::string& name, const Operand& operand) { return show(name, operand, 0); }
+
+ private:
+  Shape show(const std::string& name, const Operand& operand, uint32_t depth);
+  Shape scalar(const std::string& name, const Operand& operand);
+  Shape text(const std::string& name, uint32_t address, uint64_t most);
+  Shape array(const std::string& name, const Operand& operand, uint32_t depth);
+  Shape aggregate(const std::string& name, const Operand& operand, uint32_t depth);
+  Shape in_memory(const std::string& name, const Operand& operand, uint32_t depth);
+  Shape in_pieces(const std::string& name, const Operand& operand, uint32_t depth);
+  Shape in_register(const std::string& name, const Operand& operand, uint32_t depth);
+  std::optional<Shape> wrapped(const std::string& name, const Operand& operand, uint32_t depth);
+  Shape view(const std::string& name, const View& view);
+  Shape bytes(const std::string& name, const Operand& operand, uint64_t size, uint32_t depth);
+
+  // kNone: no room.
+  uint32_t add(const Output& output);
+  uint32_t room() const { return outputs_.size() < kMaxOutputs ? room_ : 0; }
+
+  Access& access_;
+  FindType find_type_;
+  const Limits& limits_;
+  uint32_t room_;
+  std::vector<Output>& outputs_;
+};
+
+}  // namespace blip::script
