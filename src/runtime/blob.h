@@ -37,6 +37,14 @@ inline constexpr uint32_t kMeasureMonotonicOffset = 640;
 // After the loader has changed its list of libraries: eax = whether system calls may be made, rcx = control
 // address. May wait: abi::LibraryWord. Changes rax, rcx, rdx and flags only.
 inline constexpr uint32_t kTellLibrariesOffset = 704;
+// blip_begin_call: before a system call that may take memory away (docs/design/safe_reads.md), with its
+// registers, eax = its number, rcx = control address. Returns eax = 1: pending has to be lowered after the
+// call. Changes rax, rcx, r11 and flags only.
+inline constexpr uint32_t kBeginCallOffset = 832;
+// blip_find_range: eax = index of a hint, rcx = control address, rdx = an address of any kind. Returns rdx =
+// 1 if it lies in memory that sections may read, and the hint says so then. Changes rax, rcx, rdx and flags
+// only.
+inline constexpr uint32_t kFindRangeOffset = 896;
 inline constexpr uint32_t kStackUse = 256;
 
 }  // namespace blip::runtime

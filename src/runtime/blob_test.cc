@@ -10,7 +10,6 @@
 
 #include <cstring>
 
-#include "base/test_registers.h"
 #include "ring/counters.h"
 #include "ring/shared_reader.h"
 #include "ring/test_region.h"
@@ -27,15 +26,6 @@ constexpr abi::Geometry kGeometry = {.ring_count = 2,
 constexpr uint32_t kSizes[] = {0, 16, 24};
 
 using test::kRax, test::kRcx, test::kRdx;
-
-// Registers around a call of the blob; rsp is checked by coming back at all.
-struct Frame {
-  test::Registers registers;
-  uint64_t code;
-};
-static_assert(offsetof(Frame, code) == 136);
-
-extern "C" void blip_test_call_with_registers(Frame* frame);
 
 // clang-format off
 asm(R"(

@@ -112,4 +112,34 @@ blip_set_action:
     .balign 64
     ENTRY blip_tell_libraries, blip_tell_of_libraries
 
+    // Offset 832: before a system call that may take memory away, with its registers, eax = number, rcx = control. Like the
+    // call itself, changes only rax, rcx and r11.
+    .org 832
+    .globl blip_begin_call
+    .hidden blip_begin_call
+    .type blip_begin_call, @function
+blip_begin_call:
+    push r9
+    push r8
+    push r10
+    push rdx
+    push rsi
+    push rdi
+    mov rdi, rcx
+    mov esi, eax
+    mov rdx, rsp
+    call blip_begin_system_call
+    pop rdi
+    pop rsi
+    pop rdx
+    pop r10
+    pop r8
+    pop r9
+    ret
+    .size blip_begin_call, . - blip_begin_call
+
+    // Offset 896: eax = index of the hint, rcx = control, rdx = address.
+    .org 896
+    ENTRY blip_find_range, blip_find_valid_range
+
     .section .note.GNU-stack, "", @progbits

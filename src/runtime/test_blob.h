@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "base/mapping.h"
+#include "base/test_registers.h"
 #include "runtime/blob.h"
 
 namespace blip::runtime {
@@ -20,5 +21,14 @@ inline Mapping callable_blob() {
   CHECK(::mprotect(code->data(), code->size(), PROT_READ | PROT_EXEC) == 0);
   return *std::move(code);
 }
+
+// Registers around a call of the blob; rsp is checked by coming back at all.
+struct Frame {
+  test::Registers registers;
+  uint64_t code;
+};
+static_assert(offsetof(Frame, code) == 136);
+
+extern "C" void blip_test_call_with_registers(Frame* frame);  // blob_test.cc
 
 }  // namespace blip::runtime
