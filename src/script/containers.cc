@@ -46,7 +46,17 @@ struct Context {
     field.bit_size = found->member->bit_size;
     return field;
   }
-  std::optional<Operand> inside(std::string_view member) const { return inside(whole, member); }
+  // Through wrappers that call what they hold by the same name.
+  std::optional<Operand> inside(std::string_view member) const {
+    constexpr int kLayers = 4;
+    auto found = inside(whole, member);
+    for (int i = 0; i < kLayers && found && is_aggregate(resolve(*found->type)); ++i) {
+      auto inner = inside(*found, member);
+      if (!inner) break;
+      found = std::move(inner);
+    }
+    return found;
+  }
 
   std::optional<uint32_t> number(const std::optional<Operand>& operand) const {
     if (!operand) return std::nullopt;

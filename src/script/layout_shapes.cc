@@ -31,13 +31,14 @@ Shape halves(std::string name, const Extent& extent) {
 }
 
 Shape array_shape(std::string name, const Type& array, const Extent& extent, uint32_t depth,
-                  const Limits& limits) {
+                  ShapeBudget& budget) {
   const uint64_t stride = array.target ? size_of(resolve(*array.target)) : 0;
   const uint64_t count = array.count.value_or(0);
   if (stride == 0 || count == 0) return note(std::move(name), "<no length>");
   const bool is_text = is_character(*array.target);
   const uint64_t room = (extent.end - std::min(extent.end, extent.offset)) / stride;
-  const uint64_t shown = std::min<uint64_t>({count, room, is_text ? limits.string_max : limits.elements});
+  const uint64_t shown =
+      std::min<uint64_t>({count, room, is_text ? budget.limits.string_max : budget.limits.elements});
   if (shown == 0) return note(std::move(name), "...");
   Shape shape{.kind = is_text ? Shape::Kind::kText : Shape::Kind::kArray,
               .name = std::move(name),
@@ -47,26 +48,30 @@ Shape array_shape(std::string name, const Type& array, const Extent& extent, uin
               .count = static_cast<uint32_t>(shown)};
   if (is_text) return shape;
   shape.members.push_back(
-      layout_shape("", *array.target, {.output = extent.output, .end = stride}, depth, limits));
+      layout_shape("", *array.target, {.output = extent.output, .end = stride}, depth, budget));
   if (shown < count) shape.members.push_back(note("...", fmt::format("{} more", count - shown)));
   return shape;
 }
 
 Shape struct_shape(std::string name, const Type& type, const Extent& extent, uint32_t depth,
-                   const Limits& limits) {
-  if (depth >= limits.depth) return note(std::move(name), "{...}");
+                   ShapeBudget& budget) {
+  if (depth >= budget.limits.depth) return note(std::move(name), "{...}");
   Shape shape{.kind = Shape::Kind::kStruct,
               .name = std::move(name),
               .output = extent.output,
               .offset = static_cast<uint32_t>(extent.offset),
               .size = static_cast<uint32_t>(type.size)};
   for (const FoundMember& m : members_of(type)) {
+    if (!budget.take()) {
+      shape.members.push_back(note("...", "more members"));
+      break;
+    }
     const uint64_t at = extent.offset + m.offset;
     if (at + size_of(resolve(*m.member->type)) > extent.end && m.member->bit_size == 0) {
       shape.members.push_back(note("...", "cut"));
       break;
     }
-    shape.members.push_back(member_shape(m, extent, depth + 1, limits));
+    shape.members.push_back(member_shape(m, extent, depth + 1, budget));
   }
   return shape;
 }
@@ -110,22 +115,22 @@ Shape scalar_shape(std::string name, const Type& type, uint32_t output, uint64_t
 }
 
 Shape layout_shape(std::string name, const Type& type, const Extent& extent, uint32_t depth,
-                   const Limits& limits) {
+                   ShapeBudget& budget) {
   const Type& t = resolve(type);
   if (scalar_kind(type) != Shape::Kind::kNote)
     return scalar_shape(std::move(name), type, extent.output, extent.offset);
   if (t.kind == TypeKind::kInt && t.size == kTwoWords) return halves(std::move(name), extent);
-  if (t.kind == TypeKind::kArray) return array_shape(std::move(name), t, extent, depth, limits);
-  if (is_aggregate(t)) return struct_shape(std::move(name), t, extent, depth, limits);
+  if (t.kind == TypeKind::kArray) return array_shape(std::move(name), t, extent, depth, budget);
+  if (is_aggregate(t)) return struct_shape(std::move(name), t, extent, depth, budget);
   return note(std::move(name), "<unknown type>");
 }
 
-Shape member_shape(const FoundMember& found, const Extent& extent, uint32_t depth, const Limits& limits) {
+Shape member_shape(const FoundMember& found, const Extent& extent, uint32_t depth, ShapeBudget& budget) {
   const Member& m = *found.member;
   const Type& type = resolve(*m.type);
   Extent at = extent;
   at.offset += found.offset;
-  if (m.bit_size == 0) return layout_shape(m.name, *m.type, at, depth, limits);
+  if (m.bit_size == 0) return layout_shape(m.name, *m.type, at, depth, budget);
   // The smallest number of whole bytes that has the field; of packed ones that need nine there is none.
   const uint64_t first = at.offset + m.bit_offset / 8, bits = m.bit_offset % 8 + m.bit_size;
   uint64_t size = std::bit_ceil((bits + 7) / 8);

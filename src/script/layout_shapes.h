@@ -15,13 +15,21 @@ struct Extent {
   uint64_t end = 0;  // of the bytes there are
 };
 
+// How many shapes one field may have: what comes after them is a note.
+struct ShapeBudget {
+  const Limits& limits;
+  uint32_t left = 512;
+
+  bool take() { return left > 0 && left-- > 0; }
+};
+
 // The kind of a value that has no parts; kNote: it has, or cannot be shown.
 Shape::Kind scalar_kind(const Type& type);
 Shape scalar_shape(std::string name, const Type& type, uint32_t output, uint64_t offset);
 Shape note(std::string name, std::string text);
 
 Shape layout_shape(std::string name, const Type& type, const Extent& extent, uint32_t depth,
-                   const Limits& limits);
-Shape member_shape(const FoundMember& member, const Extent& extent, uint32_t depth, const Limits& limits);
+                   ShapeBudget& budget);
+Shape member_shape(const FoundMember& member, const Extent& extent, uint32_t depth, ShapeBudget& budget);
 
 }  // namespace blip::script

@@ -80,7 +80,8 @@ Shape Presenter::bytes(const std::string& name, const Operand& operand, uint64_t
   const uint32_t output =
       add({.kind = Output::Kind::kBytes, .node = operand.node, .count = static_cast<uint32_t>(count)});
   if (output == kNone) return no_room(name);
-  return layout_shape(name, *operand.type, {.output = output, .end = count}, depth, limits_);
+  ShapeBudget budget{limits_};
+  return layout_shape(name, *operand.type, {.output = output, .end = count}, depth, budget);
 }
 
 Shape Presenter::array(const std::string& name, const Operand& operand, uint32_t depth) {
@@ -111,6 +112,7 @@ Shape Presenter::in_memory(const std::string& name, const Operand& operand, uint
   if (shape.kind != Shape::Kind::kStruct) return shape;
   const auto members = members_of(*operand.type);
   for (size_t i = 0; i < std::min(members.size(), shape.members.size()); ++i) {
+    if (shape.members[i].name == "...") break;  // the rest has no room
     if (members[i].member->bit_size || !is_aggregate(resolve(*members[i].member->type))) continue;
     const Operand member = access_.part(operand, members[i].offset, *members[i].member->type);
     if (auto better = wrapped(members[i].member->name, member, depth + 1))
@@ -122,6 +124,7 @@ Shape Presenter::in_memory(const std::string& name, const Operand& operand, uint
 Shape Presenter::in_pieces(const std::string& name, const Operand& operand, uint32_t depth) {
   Shape shape{.kind = Shape::Kind::kStruct, .name = name};
   for (const FoundMember& m : members_of(*operand.type)) {
+    if (shape.members.size() >= kMaxOutputs) break;  // there are not that many pieces
     const auto member = access_.member(operand, m.member->name);
     shape.members.push_back(member ? show(m.member->name, *member, depth + 1)
                                    : note(m.member->name, "<in several places>"));
@@ -132,7 +135,8 @@ Shape Presenter::in_pieces(const std::string& name, const Operand& operand, uint
 Shape Presenter::in_register(const std::string& name, const Operand& operand, uint32_t depth) {
   const uint32_t output = add({.kind = Output::Kind::kValue, .node = operand.node, .size = kWord});
   if (output == kNone) return no_room(name);
-  return layout_shape(name, *operand.type, {.output = output, .end = kWord}, depth, limits_);
+  ShapeBudget budget{limits_};
+  return layout_shape(name, *operand.type, {.output = output, .end = kWord}, depth, budget);
 }
 
 // Types of standard libraries.
@@ -162,8 +166,9 @@ Shape Presenter::view(const std::string& name, const View& view) {
   if (output == kNone) return no_room(name);
   Shape shape{.name = name, .output = output, .size = static_cast<uint32_t>(size), .count = count};
   shape.kind = view.is_text ? Shape::Kind::kText : Shape::Kind::kSequence;
+  ShapeBudget budget{limits_};
   if (!view.is_text)
-    shape.members.push_back(layout_shape("", *view.element, {.output = output, .end = size}, 0, limits_));
+    shape.members.push_back(layout_shape("", *view.element, {.output = output, .end = size}, 0, budget));
   return shape;
 }
 

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+#include "script/presenter.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "script/compile.h"
+#include "script/test_render.h"
+#include "script/test_scope.h"
+
+namespace blip::script {
+namespace {
+
+std::string shown(const std::string& text, TestProgram& program, const Limits& limits = {}) {
+  const Site site{.scope = &program.scope};
+  const auto captured = compile_capture(text, site, limits);
+  EXPECT_TRUE(captured) << text << (captured ? "" : captured.error().message());
+  if (!captured) return "";
+  const auto outputs = run(captured->program, program.machine);
+  EXPECT_TRUE(outputs);
+  std::string all;
+  for (const Shape& s : captured->fields) all += (all.empty() ? "" : "; ") + Renderer(*outputs).field(s);
+  return all;
+}
+
+TEST(Presenter, scalars_and_texts) {
+  TestProgram p;
+  EXPECT_EQ(shown("n, req->path, req->state", p), "n=5; req->path=\"/admin\"; req->state=DONE");
+  EXPECT_EQ(shown("req->name, c = req->name[1]", p), "req->name=\"worker\"; c='o'");
+  EXPECT_EQ(shown("req->next", p), "req->next=0x10000");
+  EXPECT_EQ(shown("req->as_float, req->ratio", p), "req->as_float=2.5; req->ratio=0.25");
+  EXPECT_EQ(shown("req->flags, req->level, req->rest", p), "req->flags=5; req->level=-2; req->rest=11259375");
+  EXPECT_EQ(shown("(bool)n, n == 6", p), "(bool)n=true; n == 6=0");
+  EXPECT_EQ(shown("gone", p), "gone=<optimized out>");
+  EXPECT_EQ(shown("*(int *)0, (char *)1", p), "*(int *)0=<fault>; (char *)1=<fault>");
+  EXPECT_EQ(shown("req->path", p, {.string_max = 3}), "req->path=\"/ad\"...");
+}
+
+TEST(Presenter, arrays_and_slices) {
+  TestProgram p;
+  EXPECT_EQ(shown("array", p), "array=[10, -20, 30, 40, 50]");
+  EXPECT_EQ(shown("array", p, {.elements = 3}), "array=[10, -20, 30, ...]");
+  EXPECT_EQ(shown("numbers[1..3]", p), "numbers[1..3]=[-20, 30]");
+  EXPECT_EQ(shown("numbers[0..n]", p), "numbers[0..n]=[10, -20, 30, 40, 50]");
+  EXPECT_EQ(shown("numbers[0..n]", p, {.elements = 2}), "numbers[0..n]=[10, -20]...");
+  EXPECT_EQ(shown("numbers[n..0]", p), "numbers[n..0]=[]");
+  EXPECT_EQ(shown("req->path[1..4]", p), "req->path[1..4]=\"adm\"");
+}
+
+TEST(Presenter, structures) {
+  TestProgram p;
+  const std::string all =
+      "{id=-5, flags=5, level=-2, rest=11259375, path=0x20000, headers=[{name=0x20001, size=100}, "
+      "{name=0x20001, "
+      "size=101}, {name=0x20001, size=102}, {name=0x20001, size=103}], name=\"worker\", state=DONE, "
+      "as_int=1075838976, as_float=2.5, next=0x10000, ratio=0.25, data=0x30000}";
+  EXPECT_EQ(shown("*req", p), "*req=" + all);
+  EXPECT_EQ(shown("copy", p), "copy=" + all);
+  EXPECT_EQ(shown("pair", p), "pair={x=1432778632, y=13124, p=0x10000}");
+  EXPECT_EQ(shown("req->headers[1]", p), "req->headers[1]={name=0x20001, size=101}");
+  EXPECT_EQ(shown("copy", p, {.bytes = 24}),
+            "copy={id=-5, flags=5, level=-2, rest=11259375, path=0x20000, ...=cut}");
+  const Type& inner = p.types.structure("inner", 4, {{"x", &builtin("int"), 0}});
+  const Type& middle = p.types.structure("middle", 4, {{"inner", &inner, 0}});
+  p.scope.in_memory("outer", p.types.structure("outer", 4, {{"middle", &middle, 0}}), TestProgram::kArray);
+  EXPECT_EQ(shown("outer", p), "outer={middle={inner={x=10}}}");
+  EXPECT_EQ(shown("outer", p, {.depth = 2}), "outer={middle={inner={...}}}");
+  p.scope.in_register("held", inner, 0);
+  EXPECT_EQ(shown("held", p), "held={x=1432778632}");
+}
+
+TEST(Presenter, room_is_shared_and_what_has_none_says_so) {
+  TestProgram p;
+  EXPECT_EQ(shown("req->path, req->path, n", p, {.bytes = 40}), "req->path=\"/admin\"; req->path=...; n=...");
+  std::string many = "n";
+  for (int i = 0; i < 60; ++i) many += ",n+" + std::to_string(i);
+  const Site site{.scope = &p.scope};
+  const auto captured = compile_capture(many, site, {});
+  ASSERT_TRUE(captured);
+  EXPECT_EQ(captured->program.outputs.size(), kMaxOutputs);
+  EXPECT_EQ(captured->fields.size(), 61U);
+  EXPECT_EQ(captured->fields.back().note, "...");
+}
+
+TEST(Presenter, variables_never_fail) {
+  TestProgram p;
+  const Type untold, nothing{.kind = TypeKind::kStruct, .name = "nothing"};
+  p.scope.in_memory("untold", untold, TestProgram::kArray);
+  p.scope.in_memory("nothing", nothing, TestProgram::kArray);
+  p.scope.variables.push_back({.name = "typeless", .place = {.kind = Place::Kind::kAddress}});
+  Type ring{.kind = TypeKind::kTypedef, .name = "ring"};
+  ring.target = &ring;
+  p.scope.in_memory("ring", ring, TestProgram::kArray);
+  Type own_base{.kind = TypeKind::kStruct, .name = "own_base", .size = 8};
+  own_base.members = {{.name = "", .type = &own_base, .is_base = true},
+                      {.name = "inside", .type = &own_base}};
+  p.scope.in_memory("own_base", own_base, TestProgram::kArray);
+  const Site site{.scope = &p.scope};
+  const auto captured = compile_variables(p.scope.variables, site, {});
+  ASSERT_TRUE(captured) << captured.error().message();
+  EXPECT_EQ(captured->fields.size(), p.scope.variables.size());
+  EXPECT_EQ(
+      shown("untold, nothing, typeless, ring", p),
+      "untold=<unknown type>; nothing=<incomplete type>; typeless=<optimized out>; ring=<unknown type>");
+}
+
+}  // namespace
+}  // namespace blip::script
