@@ -31,14 +31,14 @@ struct UnwindRule {
     kDeref = 1,   // the CFA is what is there, + cfa_add
     kSignal = 2,  // the way back from a signal handler: rip is at rsp + rip_offset, and is no return address
   };
-  int32_t cfa_offset;
-  int32_t rbp_offset;
-  int16_t cfa_add;
-  int16_t rip_offset;
-  uint8_t base;
-  uint8_t rbp;
-  uint8_t flags;
-  uint8_t unused;
+  int32_t cfa_offset = 0;
+  int32_t rbp_offset = 0;
+  int16_t cfa_add = 0;
+  int16_t rip_offset = 0;
+  uint8_t base = kUnknown;
+  uint8_t rbp = kInRegister;
+  uint8_t flags = 0;
+  uint8_t unused = 0;
 
   bool operator==(const UnwindRule&) const = default;
 };
@@ -51,28 +51,58 @@ struct UnwindModule {
   uint64_t begin, end;  // addresses in the target
   uint32_t index_offset;
   uint32_t rows_offset;
-  uint32_t rules_offset;
-  uint32_t unused;
 };
-static_assert(sizeof(UnwindModule) == 32);
+static_assert(sizeof(UnwindModule) == 24);
 inline constexpr unsigned kUnwindBlockShift = 9;
 inline constexpr uint32_t kUnwindBlock = 1u << kUnwindBlockShift;
 inline constexpr unsigned kUnwindRuleShift = 16;
-inline constexpr uint32_t kMaxUnwindRules = 1u << 16;
+// All modules share them: most frames are like others.
+inline constexpr uint32_t kMaxUnwindRules = 1u << 14;
 
 struct UnwindList {
   uint32_t count;
-  uint32_t unused;
+  uint32_t generation;  // another one in each list
   // UnwindModule[count], sorted, not overlapping
 };
 
 // Lists and tables are written once and stay; a change of the modules is another list.
 struct UnwindHeader {
-  uint64_t size;         // of all
-  uint32_t list_offset;  // of the list that is good now; stored by blip whenever it likes
-  uint32_t unused;
-  uint64_t stacks_addr;  // of the StackTable, in the target
+  uint64_t size;             // of all
+  uint32_t list_offset;      // of the list that is good now; stored by blip whenever it likes
+  uint32_t may_call_kernel;  // 1: words may be read by process_vm_readv
+  uint64_t stacks_addr;      // of the StackTable, in the target
+  uint64_t safe_load_addr;   // of a SafeLoad, in the target; 0: there is none
+  uint64_t cache_addr;       // of a RuleCache, in the target; 0: there is none
+  uint64_t unused;
+  // UnwindRule[kMaxUnwindRules]
 };
+static_assert(sizeof(UnwindHeader) == 48);
+
+// What was looked up lately, by all threads: return addresses come again and again. An entry has the number
+// of the rule in its low 16 bits, then 13 bits of the list's generation, then the bits of the address from
+// the 12th on. Memory that the target writes.
+inline constexpr uint32_t kCachedRules = 4096;
+struct RuleCache {
+  uint64_t entries[kCachedRules];
+};
+constexpr uint32_t cached_rule_index(uint64_t address) {
+  return static_cast<uint32_t>(address ^ address >> 12) & (kCachedRules - 1);
+}
+constexpr uint64_t cached_rule_key(uint64_t address, uint32_t generation) {
+  return address >> 12 << 29 | uint64_t{generation & 0x1fff} << 16;
+}
+
+// Loads a word if it can be read. Called like a C function, but the stack may be aligned to 8 bytes only, and
+// vector registers are not to be changed.
+struct SafeWord {
+  uint64_t word;
+  uint64_t is_there;  // 0: it cannot be read
+};
+using SafeLoad = SafeWord (*)(uint64_t address);
+
+// How a pad says where its hit is: the address of the instruction, and this bit if it is the first one of a
+// function, so that the return address is at [rsp].
+inline constexpr uint64_t kHitAtEntry = uint64_t{1} << 63;
 
 // ---- stacks
 

@@ -45,6 +45,12 @@ inline constexpr uint32_t kBeginCallOffset = 832;
 // 1 if it lies in memory that sections may read, and the hint says so then. Changes rax, rcx, rdx and flags
 // only.
 inline constexpr uint32_t kFindRangeOffset = 896;
+// The stack of the hit: rax = address of its instruction, with abi::kHitAtEntry where that fits; rcx =
+// abi::UnwindHeader*; rdx = rsp and rbp = rbp as the code left them. Returns the stack's id in rdx, or
+// abi::kNoStack. Changes rax, rcx, rdx and flags only. Not inside an rseq section: it may take microseconds.
+// Uses kBacktraceStackUse below the return address, and that of abi::SafeLoad.
+inline constexpr uint32_t kBacktraceOffset = 1024;
+inline constexpr uint32_t kBacktraceStackUse = 512;
 inline constexpr uint32_t kStackUse = 256;
 
 }  // namespace blip::runtime

@@ -142,4 +142,30 @@ blip_begin_call:
     .org 896
     ENTRY blip_find_range, blip_find_valid_range
 
+    // Offset 1024: rax = where the hit is, rcx = abi::UnwindHeader*, rdx = rsp of the code, rbp its rbp. The id is in rdx.
+    .org 1024
+    .globl blip_backtrace
+    .hidden blip_backtrace
+    .type blip_backtrace, @function
+blip_backtrace:
+    push rsi
+    push rdi
+    push r8
+    push r9
+    push r10
+    push r11
+    mov rdi, rcx
+    mov rsi, rax
+    mov rcx, rbp
+    call blip_find_stack
+    mov rdx, rax
+    pop r11
+    pop r10
+    pop r9
+    pop r8
+    pop rdi
+    pop rsi
+    ret
+    .size blip_backtrace, . - blip_backtrace
+
     .section .note.GNU-stack, "", @progbits

@@ -22,19 +22,16 @@ abi::UnwindModule module_of(const LoadedSegment& segment) {
   return {.begin = table.code.begin.value + segment.bias,
           .end = table.code.end.value + segment.bias,
           .index_offset = table.index_offset,
-          .rows_offset = table.rows_offset,
-          .rules_offset = table.rules_offset,
-          .unused = 0};
+          .rows_offset = table.rows_offset};
 }
 
 }  // namespace
 
 TableArena::TableArena(std::span<uint8_t> memory, TargetAddr stacks) : memory_(memory) {
-  CHECK(memory.size() >= aligned(sizeof(abi::UnwindHeader)) + list_size(0));
-  used_ = aligned(sizeof(abi::UnwindHeader));
-  auto* header = reinterpret_cast<abi::UnwindHeader*>(memory_.data());
-  header->size = memory_.size();
-  header->stacks_addr = stacks.value;
+  CHECK(memory.size() >= kMinimum);
+  used_ = sizeof(abi::UnwindHeader) + abi::kMaxUnwindRules * sizeof(abi::UnwindRule);
+  header().size = memory_.size();
+  header().stacks_addr = stacks.value;
   CHECK(publish({}).has_value());
 }
 
@@ -47,11 +44,18 @@ Result<uint32_t> TableArena::put(const void* bytes, uint64_t size) {
   return offset;
 }
 
+// Rules are there before the rows that have their numbers.
 Result<PlacedTable> TableArena::add(const SegmentTable& table) {
+  constexpr uint32_t kAddressBits = (1u << abi::kUnwindRuleShift) - 1;
+  std::vector<uint32_t> numbers, rows;
+  for (const abi::UnwindRule& rule : table.rules) numbers.push_back(rules_.of(rule));
+  for (const uint32_t row : table.rows)
+    rows.push_back((row & kAddressBits) | numbers[row >> abi::kUnwindRuleShift] << abi::kUnwindRuleShift);
+  auto* rules = reinterpret_cast<abi::UnwindRule*>(&header() + 1);
+  std::copy(rules_.rules().begin(), rules_.rules().end(), rules);
   PlacedTable placed{.code = table.code};
   TRY(placed.index_offset, put(table.index.data(), table.index.size() * sizeof(table.index[0])));
-  TRY(placed.rows_offset, put(table.rows.data(), table.rows.size() * sizeof(table.rows[0])));
-  TRY(placed.rules_offset, put(table.rules.data(), table.rules.size() * sizeof(table.rules[0])));
+  TRY(placed.rows_offset, put(rows.data(), rows.size() * sizeof(rows[0])));
   return placed;
 }
 
@@ -70,14 +74,14 @@ Status TableArena::publish(std::vector<LoadedSegment> segments) {
   }
   auto* head = reinterpret_cast<abi::UnwindList*>(list.data());
   head->count = static_cast<uint32_t>((list.size() - sizeof(abi::UnwindList)) / sizeof(abi::UnwindModule));
+  head->generation = ++generation_;
   TRY(const uint32_t offset, put(list.data(), list.size()));
-  auto* header = reinterpret_cast<abi::UnwindHeader*>(memory_.data());
-  __atomic_store_n(&header->list_offset, offset, __ATOMIC_RELEASE);
+  __atomic_store_n(&header().list_offset, offset, __ATOMIC_RELEASE);
   return {};
 }
 
 uint64_t arena_size(std::span<const SegmentTable> tables, uint32_t changes) {
-  uint64_t size = aligned(sizeof(abi::UnwindHeader)) + aligned(list_size(0));
+  uint64_t size = TableArena::kMinimum;
   for (const SegmentTable& table : tables) size += table.size() + 3 * kAlignment;
   return size + changes * aligned(list_size(tables.size()));
 }

@@ -9,6 +9,7 @@
 #include "abi/unwind.h"
 #include "base/addr.h"
 #include "base/result.h"
+#include "unwind/rule_numbers.h"
 #include "unwind/table.h"
 
 namespace blip::unwind {
@@ -16,7 +17,7 @@ namespace blip::unwind {
 // A table that lies in the arena.
 struct PlacedTable {
   FileRange code;
-  uint32_t index_offset = 0, rows_offset = 0, rules_offset = 0;
+  uint32_t index_offset = 0, rows_offset = 0;
 };
 
 // A segment in the target's memory and its table.
@@ -29,9 +30,14 @@ struct LoadedSegment {
 // loaded, wherever.
 class TableArena {
  public:
-  // `memory` is aligned, filled with zeroes, and outlives this; the target needs no more than to read it.
-  // `stacks` is where the StackTable will be in the target.
+  static constexpr uint64_t kMinimum =
+      sizeof(abi::UnwindHeader) + abi::kMaxUnwindRules * sizeof(abi::UnwindRule) + 64;
+
+  // `memory` is aligned, filled with zeroes, has kMinimum bytes and more, and outlives this; the target needs
+  // no more than to read it.
+  // `stacks` is where the StackTable will be in the target. How words are read is in header().
   TableArena(std::span<uint8_t> memory, TargetAddr stacks);
+  abi::UnwindHeader& header() { return *reinterpret_cast<abi::UnwindHeader*>(memory_.data()); }
 
   // kUnsupported: it does not fit.
   Result<PlacedTable> add(const SegmentTable& table);
@@ -45,6 +51,8 @@ class TableArena {
 
   std::span<uint8_t> memory_;
   uint64_t used_ = 0;
+  uint32_t generation_ = 0;
+  RuleNumbers rules_;
 };
 
 // What an arena needs for these, with room for as many lists of modules as there may be changes of them.

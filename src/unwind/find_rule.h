@@ -6,47 +6,54 @@
 
 namespace blip::unwind {
 
-// Finds the rule for an address. Callers follow each other in one module mostly: the last one is tried first.
+// Finds the rule for an address.
 class RuleFinder {
  public:
   explicit RuleFinder(const uint8_t* header) : base_(header) {
     const auto* h = reinterpret_cast<const abi::UnwindHeader*>(header);
-    const auto* list = at<abi::UnwindList>(__atomic_load_n(&h->list_offset, __ATOMIC_ACQUIRE));
-    count_ = list->count;
-    modules_ = module_ = reinterpret_cast<const abi::UnwindModule*>(list + 1);
+    list_ =
+        reinterpret_cast<const abi::UnwindList*>(base_ + __atomic_load_n(&h->list_offset, __ATOMIC_ACQUIRE));
+    cache_ = reinterpret_cast<uint64_t*>(h->cache_addr);
+    rules_ = reinterpret_cast<const abi::UnwindRule*>(h + 1);
   }
 
   // nullptr: the address is in no module.
-  const abi::UnwindRule* find(uint64_t address) {
-    if (count_ == 0) return nullptr;
-    if (address - module_->begin >= module_->end - module_->begin) {
-      module_ = last_before(modules_, count_, address);
-      if (address - module_->begin >= module_->end - module_->begin) return nullptr;
-    }
-    return rule_in(*module_, static_cast<uint32_t>(address - module_->begin));
+  const abi::UnwindRule* find(uint64_t address) const {
+    if (cache_ == nullptr) return search(address, nullptr);
+    uint64_t* cached = cache_ + abi::cached_rule_index(address);
+    const uint64_t entry = __atomic_load_n(cached, __ATOMIC_RELAXED);
+    const uint64_t number = entry ^ abi::cached_rule_key(address, list_->generation);
+    return number < abi::kMaxUnwindRules ? rules_ + number : search(address, cached);
   }
 
  private:
-  template <typename T>
-  const T* at(uint32_t offset) const {
-    return reinterpret_cast<const T*>(base_ + offset);
+  __attribute__((noinline)) const abi::UnwindRule* search(uint64_t address, uint64_t* cached) const {
+    if (list_->count == 0) return nullptr;
+    const abi::UnwindModule& module = last_before(address);
+    if (address - module.begin >= module.end - module.begin) return nullptr;
+    const uint32_t number = rule_in(module, static_cast<uint32_t>(address - module.begin));
+    if (cached != nullptr)
+      __atomic_store_n(cached, abi::cached_rule_key(address, list_->generation) | number, __ATOMIC_RELAXED);
+    return rules_ + number;
   }
 
   // The last module that begins at the address or before; the first, if none does. Searches without branches:
   // nobody could predict them.
-  static const abi::UnwindModule* last_before(const abi::UnwindModule* first, uint32_t count,
-                                              uint64_t address) {
-    while (count > 1) {
+  const abi::UnwindModule& last_before(uint64_t address) const {
+    const auto* first = reinterpret_cast<const abi::UnwindModule*>(list_ + 1);
+    for (uint32_t count = list_->count; count > 1;) {
       const uint32_t half = count / 2;
       first = first[half].begin <= address ? first + half : first;
       count -= half;
     }
-    return first;
+    return *first;
   }
 
-  const abi::UnwindRule* rule_in(const abi::UnwindModule& module, uint32_t offset) const {
-    const uint32_t* index = at<uint32_t>(module.index_offset) + (offset >> abi::kUnwindBlockShift);
-    const uint32_t* row = at<uint32_t>(module.rows_offset) + index[0];
+  uint32_t rule_in(const abi::UnwindModule& module, uint32_t offset) const {
+    const auto* index = reinterpret_cast<const uint32_t*>(base_ + module.index_offset);
+    const auto* row = reinterpret_cast<const uint32_t*>(base_ + module.rows_offset);
+    index += offset >> abi::kUnwindBlockShift;
+    row += index[0];
     const uint32_t in_block = offset & (abi::kUnwindBlock - 1);
     const auto block = static_cast<uint16_t>(offset - in_block);
     for (uint32_t count = index[1] - index[0] + 1; count > 1;) {
@@ -55,13 +62,13 @@ class RuleFinder {
       row = begin <= in_block ? row + half : row;
       count -= half;
     }
-    return at<abi::UnwindRule>(module.rules_offset) + (*row >> abi::kUnwindRuleShift);
+    return *row >> abi::kUnwindRuleShift;
   }
 
   const uint8_t* base_;
-  const abi::UnwindModule* modules_;
-  const abi::UnwindModule* module_;
-  uint32_t count_;
+  const abi::UnwindList* list_;
+  const abi::UnwindRule* rules_;
+  uint64_t* cache_;
 };
 
 }  // namespace blip::unwind

@@ -5,27 +5,8 @@
 
 namespace blip::unwind {
 
-namespace {
-
-// The first two rules of every table.
-constexpr uint32_t kUnknownRule = 0, kUnsupportedRule = 1;
-
-}  // namespace
-
-Rows::Rows(FileRange code) : code_(code), rows_{{0, kUnknownRule}} {
+Rows::Rows(FileRange code) : code_(code), rows_{{0, RuleNumbers::kUnknown}} {
   CHECK(code.size() <= UINT32_MAX);
-  number_of({.base = abi::UnwindRule::kUnknown});
-  number_of({.base = abi::UnwindRule::kUnsupported});
-}
-
-uint32_t Rows::number_of(const abi::UnwindRule& rule) {
-  const Key key{rule.cfa_offset, rule.rbp_offset, rule.cfa_add, rule.rip_offset,
-                rule.base,       rule.rbp,        rule.flags};
-  const auto known = numbers_.find(key);
-  if (known != numbers_.end()) return known->second;
-  if (rules_.size() == abi::kMaxUnwindRules) return kUnsupportedRule;
-  rules_.push_back(rule);
-  return numbers_[key] = static_cast<uint32_t>(rules_.size() - 1);
 }
 
 void Rows::from(FileAddr address, const abi::UnwindRule& rule) {
@@ -33,7 +14,7 @@ void Rows::from(FileAddr address, const abi::UnwindRule& rule) {
   const auto offset = static_cast<uint32_t>(address - code_.begin);
   CHECK(offset >= rows_.back().offset);
   if (offset == rows_.back().offset && offset != 0) rows_.pop_back();
-  const uint32_t number = number_of(rule);
+  const uint32_t number = rules_.of(rule);
   if (offset == 0)
     rows_.back().rule = number;
   else if (rows_.back().rule != number)
@@ -45,7 +26,7 @@ void Rows::cut(FileAddr address) {
 }
 
 SegmentTable Rows::finish() {
-  SegmentTable table{.code = code_, .index = {}, .rows = {}, .rules = std::move(rules_)};
+  SegmentTable table{.code = code_, .index = {}, .rows = {}, .rules = rules_.rules()};
   const uint64_t blocks = (code_.size() + abi::kUnwindBlock - 1) >> abi::kUnwindBlockShift;
   size_t row = 0;
   for (uint64_t block = 0; block <= blocks; ++block) {

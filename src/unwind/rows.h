@@ -2,11 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <tuple>
 #include <vector>
 
 #include "abi/unwind.h"
+#include "unwind/rule_numbers.h"
 #include "unwind/table.h"
 
 namespace blip::unwind {
@@ -29,13 +28,10 @@ class Rows {
     uint32_t offset;
     uint32_t rule;
   };
-  uint32_t number_of(const abi::UnwindRule& rule);
 
   FileRange code_;
   std::vector<Row> rows_;
-  std::vector<abi::UnwindRule> rules_;
-  using Key = std::tuple<int32_t, int32_t, int16_t, int16_t, uint8_t, uint8_t, uint8_t>;
-  std::map<Key, uint32_t> numbers_;
+  RuleNumbers rules_;
 };
 
 }  // namespace blip::unwind

@@ -27,7 +27,7 @@ struct TestStacks {
   std::span<uint8_t> bytes() { return {reinterpret_cast<uint8_t*>(memory.data()), memory.size() * 8}; }
 
   uint32_t put(const std::vector<uint64_t>& frames, UnwindEnd end = UnwindEnd::kOutermost) {
-    return StackInterner(bytes().data()).intern([&](auto&& visit) {
+    return StackInterner(bytes().data()).intern([&](FrameSum& visit) {
       for (const uint64_t frame : frames) visit(frame);
       return end;
     });

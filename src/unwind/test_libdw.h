@@ -27,10 +27,7 @@ struct MadeUpMemory {
     n = (n ^ (n >> 29)) * 0xbf58476d1ce4e5b9;
     return (n ^ (n >> 32)) | 1;
   }
-  bool read(uint64_t address, uint64_t& word) const {
-    word = at(address);
-    return true;
-  }
+  abi::SafeWord read(uint64_t address) const { return {at(address), 1}; }
 };
 
 class LibdwFrames {

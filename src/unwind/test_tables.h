@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/check.h"
 #include "unwind/arena.h"
 #include "unwind/find_rule.h"
 #include "unwind/table.h"

@@ -17,10 +17,9 @@ struct Registers {
 struct StackWindow {
   uint64_t low, high;
 
-  bool read(uint64_t address, uint64_t& word) const {
-    if (address < low || high < 8 || address > high - 8) return false;
-    word = load(address);
-    return true;
+  abi::SafeWord read(uint64_t address) const {
+    if (address < low || high < 8 || address > high - 8) return {0, 0};
+    return {load(address), 1};
   }
 
   struct [[gnu::packed, gnu::may_alias]] Word {
@@ -33,10 +32,21 @@ struct StackWindow {
 
 inline constexpr abi::UnwindEnd kGoesOn{UINT8_MAX};
 
-// From a frame to its caller's by a rule that leads there. `Reader::read(address, word)` says whether the
-// word may be read. kGoesOn, or why it does not.
+// Where the caller's rbp is.
 template <typename Reader>
-abi::UnwindEnd step_up(const abi::UnwindRule& rule, Registers& at, const Reader& reader) {
+abi::SafeWord saved_rbp(const abi::UnwindRule& rule, const Registers& at, uint64_t cfa,
+                        const Reader& reader) {
+  const auto offset = static_cast<int64_t>(rule.rbp_offset);
+  if (rule.rbp == abi::UnwindRule::kAtCfa) return reader.read(cfa + offset);
+  if (rule.rbp == abi::UnwindRule::kAtRbp) return at.has_rbp ? reader.read(at.rbp + offset) : abi::SafeWord{};
+  return reader.read(at.rsp + offset);
+}
+
+// From a frame to its caller's by a rule that leads there. `Reader::read(address)` loads a word if it may be
+// read. kGoesOn, or why it does not.
+template <typename Reader>
+__attribute__((always_inline)) inline abi::UnwindEnd step_up(const abi::UnwindRule& rule, Registers& at,
+                                                             const Reader& reader) {
   using abi::UnwindEnd;
   using abi::UnwindRule;
   const bool by_rbp = rule.base == UnwindRule::kRbp;
@@ -44,26 +54,24 @@ abi::UnwindEnd step_up(const abi::UnwindRule& rule, Registers& at, const Reader&
   uint64_t cfa = (by_rbp ? at.rbp : at.rsp) + static_cast<int64_t>(rule.cfa_offset);
   if (rule.base == UnwindRule::kPlt) cfa += (at.rip & 15) >= static_cast<uint64_t>(rule.cfa_add) ? 8 : 0;
   if ((rule.flags & UnwindRule::kDeref) != 0) {
-    if (!reader.read(cfa, cfa)) return UnwindEnd::kUnreadable;
-    cfa += static_cast<int64_t>(rule.cfa_add);
+    const abi::SafeWord kept = reader.read(cfa);
+    if (kept.is_there == 0) return UnwindEnd::kUnreadable;
+    cfa = kept.word + static_cast<int64_t>(rule.cfa_add);
   }
   const bool is_signal = (rule.flags & UnwindRule::kSignal) != 0;
   if (!is_signal && cfa <= at.rsp) return UnwindEnd::kNotGrowing;
-  uint64_t rip;
-  if (!reader.read(is_signal ? at.rsp + static_cast<int64_t>(rule.rip_offset) : cfa - 8, rip))
-    return UnwindEnd::kUnreadable;
-  if (rip == 0) return UnwindEnd::kOutermost;
+  const abi::SafeWord rip = reader.read(is_signal ? at.rsp + static_cast<int64_t>(rule.rip_offset) : cfa - 8);
+  if (rip.is_there == 0) return UnwindEnd::kUnreadable;
+  if (rip.word == 0) return UnwindEnd::kOutermost;
   if (rule.rbp == UnwindRule::kLost) {
     at.has_rbp = false;
   } else if (rule.rbp != UnwindRule::kInRegister) {
-    const uint64_t from = rule.rbp == UnwindRule::kAtCfa   ? cfa
-                          : rule.rbp == UnwindRule::kAtRbp ? at.rbp
-                                                           : at.rsp;
-    if (rule.rbp == UnwindRule::kAtRbp && !at.has_rbp) return UnwindEnd::kUnsupported;
-    if (!reader.read(from + static_cast<int64_t>(rule.rbp_offset), at.rbp)) return UnwindEnd::kUnreadable;
+    const abi::SafeWord rbp = saved_rbp(rule, at, cfa, reader);
+    if (rbp.is_there == 0) return UnwindEnd::kUnreadable;
+    at.rbp = rbp.word;
     at.has_rbp = true;
   }
-  at.rip = rip;
+  at.rip = rip.word;
   at.rsp = cfa;
   at.is_return = !is_signal;
   return kGoesOn;
@@ -91,7 +99,7 @@ inline constexpr abi::UnwindRule kAtEntry = {.cfa_offset = 8, .base = abi::Unwin
 template <typename Reader, typename Visit>
 abi::UnwindEnd walk(const uint8_t* header, Registers at, bool at_entry, uint32_t depth, const Reader& reader,
                     Visit&& visit) {
-  RuleFinder finder(header);
+  const RuleFinder finder(header);
   visit(at.rip);
   const abi::UnwindRule* rule = at_entry ? &kAtEntry : finder.find(at.rip);
   for (uint32_t count = 1;; ++count) {
