@@ -31,7 +31,7 @@ Elf* open_elf(const uint8_t* bytes, size_t size) {
 
 // libelf takes a pointer to what it may change. It changes nothing of a file it only reads, except where it
 // expands a section: then the section's header is overwritten, and a mapping that is read-only would fault.
-Result<Handles> open_dwarf(std::span<const uint8_t> image) {
+Result<Handles> open_elf_file(std::span<const uint8_t> image) {
   ::elf_version(EV_CURRENT);
   Handles handles;
   handles.elf.reset(open_elf(image.data(), image.size()));
@@ -40,6 +40,11 @@ Result<Handles> open_dwarf(std::span<const uint8_t> image) {
     handles.elf.reset(open_elf(handles.copy.data(), handles.copy.size()));
   }
   if (!handles.elf) return Error(ErrorKind::kNotFound, "not an ELF file");
+  return handles;
+}
+
+Result<Handles> open_dwarf(std::span<const uint8_t> image) {
+  TRY(Handles handles, open_elf_file(image));
   handles.dwarf.reset(::dwarf_begin_elf(handles.elf.get(), DWARF_C_READ, nullptr));
   if (!handles.dwarf) return Error(ErrorKind::kNotFound, ::dwarf_errmsg(-1));
   return handles;

@@ -30,4 +30,7 @@ struct Handles {
 // The whole ELF file, which must outlive the handles. kNotFound: it has no debugging information.
 Result<Handles> open_dwarf(std::span<const uint8_t> image);
 
+// The same without asking for debugging information: `dwarf` stays null.
+Result<Handles> open_elf_file(std::span<const uint8_t> image);
+
 }  // namespace blip::dwarf

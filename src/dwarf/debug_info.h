@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+// What debugging information says about the code of one file: variables, types, inlined functions.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/addr.h"
+#include "base/result.h"
+#include "script/scope.h"
+
+namespace blip::dwarf {
+
+// Whole ELF files; they must outlive what is made from them.
+struct DebugImages {
+  std::string name;                    // of the module, as users write it: "libfoo.so.1"
+  std::span<const uint8_t> program;    // what is mapped: its frames count
+  std::span<const uint8_t> debug;      // its separate debug file; empty: the program has all
+  std::span<const uint8_t> alternate;  // what dwz has put apart (.gnu_debugaltlink); empty: not found
+  // May the file of this path, named by the debugging information, be opened (.dwo)? It must be a regular
+  // one. Without this none is.
+  std::function<bool(const std::string& path)> may_open;
+};
+
+// A place that a probe stands at.
+struct Site {
+  FileAddr pc;
+  bool is_entry = false;  // the function's first instruction: arguments are where its caller has put them
+  uint64_t load_bias = 0;
+  // How far below the thread pointer the module's block of thread-local variables begins; none: not known.
+  std::optional<uint64_t> tls_offset;
+};
+
+struct InlinedInstance {
+  FileAddr pc;           // its first instruction
+  std::string function;  // the one that was inlined
+  std::string caller;    // whose code it became
+  uint64_t key = 0;      // for scope_of
+};
+
+class Module;
+
+// Read when asked for, unit by unit. Used by one thread. Scopes and types live as long as this.
+class DebugInfo {
+ public:
+  // kNotFound: there is none, or none that can be read.
+  static Result<DebugInfo> open(const DebugImages& images);
+
+  DebugInfo(DebugInfo&&) noexcept;
+  DebugInfo& operator=(DebugInfo&&) noexcept;
+  ~DebugInfo();
+
+  // Never null: where nothing is known of the code, globals and types are still found. Code of an inlined
+  // function has that one's variables, except at the entry of the function around it.
+  std::unique_ptr<script::Scope> scope_at(const Site& site);
+
+  // Every copy of the inlined functions whose name (plain, whole or mangled) is wanted.
+  std::vector<InlinedInstance> inlined_instances(const std::function<bool(std::string_view)>& wanted);
+  std::unique_ptr<script::Scope> scope_of(const InlinedInstance& instance, const Site& site);
+
+  // For Site, if this is the executable of the process and not a library.
+  std::optional<uint64_t> executable_tls_offset() const;
+
+ private:
+  explicit DebugInfo(std::unique_ptr<Module> module);
+
+  std::unique_ptr<Module> module_;
+};
+
+}  // namespace blip::dwarf

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+#include "dwarf/expression.h"
+
+#include <dwarf.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace blip::dwarf {
+
+using script::Op;
+using script::Place;
+
+namespace {
+
+constexpr size_t kMostOperations = 512;
+constexpr size_t kDeepestStack = 64;
+constexpr size_t kMostPieces = 64;
+constexpr unsigned kFirstVector = 17, kLastVector = 32;  // xmm0 to xmm15 in DWARF's numbers
+
+}  // namespace
+
+Place Expression::place(std::span<const Dwarf_Op> operations, uint64_t size) {
+  if (operations.empty() || operations.size() > kMostOperations) return {};
+  form_ = Form::kNone;
+  for (const Dwarf_Op& op : operations)
+    if (!step(op)) return {};
+  if (pieces_.empty()) return current(size);
+  if (form_ != Form::kNone || !stack_.empty()) return {};  // something behind the last piece
+  const bool all_out = std::all_of(pieces_.begin(), pieces_.end(), [](const Place::Piece& p) {
+    return p.place.kind == Place::Kind::kOptimizedOut;
+  });
+  uint64_t sum = 0;
+  for (const Place::Piece& piece : pieces_) sum += piece.size;
+  if (all_out || size > (1U << 20)) return {};
+  if (sum < size) pieces_.push_back({{}, static_cast<uint32_t>(size - sum)});
+  return {.kind = Place::Kind::kPieces, .code = {}, .pieces = pieces_};
+}
+
+bool Expression::step(const Dwarf_Op& op) {
+  if (op.atom == DW_OP_GNU_uninit) return true;  // nothing may have been stored there yet
+  // A register or a value ends a location.
+  const bool ends_piece = op.atom == DW_OP_piece || op.atom == DW_OP_bit_piece;
+  if ((form_ == Form::kRegister || form_ == Form::kValue) && !ends_piece) return false;
+  return push_operand(op) || push_register(op) || push_from_elsewhere(op) || shuffle(op) || calculate(op) ||
+         compare(op) || convert(op) || finish_value(op) || finish_piece(op);
+}
+
+bool Expression::push(Value value) {
+  if (stack_.size() >= kDeepestStack || nodes_.size() >= 4 * kMostOperations) return false;
+  stack_.push_back(value);
+  form_ = Form::kMemory;
+  return true;
+}
+
+std::optional<Expression::Value> Expression::pop() {
+  if (stack_.empty()) return std::nullopt;
+  const Value value = stack_.back();
+  stack_.pop_back();
+  return value;
+}
+
+Place Expression::simple(Place::Kind kind, Id node) const {
+  Place place{.kind = kind, .code = nodes_.extract(node), .pieces = {}};
+  if (place.code.nodes.empty()) return {};
+  return place;
+}
+
+// What the operations so far say, for a value or piece of `size` bytes.
+Place Expression::current(uint64_t size) {
+  switch (form_) {
+    case Form::kNone:
+      return {};
+    case Form::kRegister:
+      return registers(size);
+    case Form::kValue:
+      if (implicit_) return constant_place({implicit_->data, implicit_->length}, size);
+      if (stack_.empty() || size > sizeof(uint64_t)) return {};
+      return simple(Place::Kind::kValue, stack_.back().node);
+    case Form::kMemory:
+      if (stack_.empty() || stack_.back().size != 0) return {};
+      return simple(Place::Kind::kAddress, stack_.back().node);
+  }
+  return {};
+}
+
+Place Expression::registers(uint64_t size) const {
+  constexpr uint64_t kWord = sizeof(uint64_t);
+  const auto vector = [&](Op op, uint64_t bytes) {
+    Place place{.kind = Place::Kind::kValue};
+    place.code.add(
+        {.op = op, .width = static_cast<uint8_t>(bytes == 4 ? 4 : 8), .value = register_ - kFirstVector});
+    return place;
+  };
+  if (register_ < kFirstVector) {
+    if (size > kWord) return {};
+    Place place{.kind = Place::Kind::kValue};
+    static constexpr uint8_t kEncoding[] = {0, 2, 1, 3, 6, 7, 5, 4, 8, 9, 10, 11, 12, 13, 14, 15};
+    place.code.add({.op = Op::kRegister, .value = kEncoding[register_]});
+    return place;
+  }
+  if (size <= kWord) return vector(Op::kVector, size);
+  if (size > 2 * kWord) return {};
+  Place both{.kind = Place::Kind::kPieces};
+  both.pieces.push_back({vector(Op::kVector, kWord), kWord});
+  both.pieces.push_back({vector(Op::kVectorHigh, kWord), static_cast<uint32_t>(size - kWord)});
+  return both;
+}
+
+Place constant_place(std::span<const uint8_t> bytes, uint64_t size) {
+  constexpr uint64_t kWord = sizeof(uint64_t);
+  if (size == 0 || bytes.size() < size || size > kMostPieces * kWord) return {};
+  Place all{.kind = Place::Kind::kPieces};
+  for (uint64_t at = 0; at < size; at += kWord) {
+    const uint64_t count = std::min(kWord, size - at);
+    uint64_t bits = 0;
+    std::memcpy(&bits, bytes.data() + at, count);
+    Place place{.kind = Place::Kind::kValue};
+    place.code.constant(bits);
+    if (size <= kWord) return place;
+    all.pieces.push_back({std::move(place), static_cast<uint32_t>(count)});
+  }
+  return all;
+}
+
+bool Expression::set_register(unsigned number) {
+  if (number > kLastVector || number == kFirstVector - 1) return false;  // 16 is the return address
+  if (!stack_.empty()) return false;
+  register_ = number;
+  form_ = Form::kRegister;
+  return true;
+}
+
+bool Expression::finish_value(const Dwarf_Op& op) {
+  if (op.atom == DW_OP_stack_value) {
+    if (stack_.empty()) return false;
+    form_ = Form::kValue;
+    return true;
+  }
+  if (op.atom != DW_OP_implicit_value) return false;
+  Dwarf_Block block;
+  if (!attribute_ || ::dwarf_getlocation_implicit_value(attribute_, &op, &block) != 0) return false;
+  implicit_ = block;
+  form_ = Form::kValue;
+  return true;
+}
+
+bool Expression::finish_piece(const Dwarf_Op& op) {
+  uint64_t size = op.number;
+  if (op.atom == DW_OP_bit_piece) {
+    if (op.number % 8 != 0 || op.number2 != 0) return false;
+    size /= 8;
+  } else if (op.atom != DW_OP_piece) {
+    return false;
+  }
+  if (size == 0 || size > (1U << 20) || pieces_.size() >= kMostPieces) return false;
+  Place place = current(size);
+  if (place.kind == Place::Kind::kPieces)
+    pieces_.insert(pieces_.end(), place.pieces.begin(), place.pieces.end());
+  else
+    pieces_.push_back({std::move(place), static_cast<uint32_t>(size)});
+  stack_.clear();
+  implicit_.reset();
+  form_ = Form::kNone;
+  return true;
+}
+
+}  // namespace blip::dwarf

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// Where the frame of a function is at an address of its code.
+#pragma once
+
+#include <elfutils/libdw.h>
+
+#include <memory>
+
+#include "base/addr.h"
+#include "dwarf/die.h"
+#include "dwarf/expression.h"
+
+namespace blip::dwarf {
+
+struct CloseCfi {
+  void operator()(Dwarf_CFI* cfi) const { ::dwarf_cfi_end(cfi); }
+};
+
+// The canonical frame address by call frame information, of the program (.eh_frame) and of its debugging
+// information (.debug_frame).
+class FrameTable {
+ public:
+  // Both must outlive it; `dwarf` may be null.
+  FrameTable(Elf* program, Dwarf* dwarf);
+  // Empty: not known.
+  Operations cfa_at(FileAddr pc) const;
+
+ private:
+  std::unique_ptr<Dwarf_CFI, CloseCfi> program_;
+  Dwarf_CFI* debug_ = nullptr;  // the Dwarf's
+};
+
+struct FrameRules {
+  Operations cfa;
+  Operations frame_base;  // empty: not known, or not set up yet
+  // The prologue has not ended: what it stores is not there yet.
+  bool in_prologue = false;
+
+  // A register holds the base, as set up by the prologue.
+  bool base_is_register() const;
+};
+
+// `unit`: of the function, for its lines.
+FrameRules frame_rules(const FrameTable& table, const Dwarf_Die& unit, const Dwarf_Die& function, FileAddr pc,
+                       bool is_entry);
+
+}  // namespace blip::dwarf

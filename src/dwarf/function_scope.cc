@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+#include "dwarf/function_scope.h"
+
+#include <fmt/core.h>
+
+#include <map>
+#include <set>
+
+namespace blip::dwarf {
+
+using script::Variable;
+
+namespace {
+
+bool fits(std::string_view path, std::string_view wanted) {
+  if (path == wanted) return true;
+  return path.size() > wanted.size() && path.ends_with(wanted) &&
+         path[path.size() - wanted.size() - 1] == '/';
+}
+
+FrameRules rules_at(Module& module, const UnitIndex* unit, const std::optional<CodeScopes>& scopes,
+                    const Site& site) {
+  if (!unit || !scopes) return {};
+  return frame_rules(module.frames(), unit->unit(), scopes->function, site.pc, site.is_entry);
+}
+
+// Other parts of a function have symbols, too: f.cold begins somewhere in the middle.
+Site checked(Site site, const UnitIndex* unit) {
+  const auto function = unit ? unit->function_at(site.pc) : std::nullopt;
+  if (function && entry_of(*function) != site.pc.value) site.is_entry = false;
+  return site;
+}
+
+std::optional<CodeScopes> scopes_at(const UnitIndex* unit, const Site& site, const void* instance) {
+  const auto function = unit ? unit->function_at(site.pc) : std::nullopt;
+  if (!function) return std::nullopt;
+  return code_scopes(*function, site.pc, {.into_inlined = !site.is_entry, .instance = instance});
+}
+
+}  // namespace
+
+FunctionScope::FunctionScope(Module& module, const Site& site, const void* instance)
+    : module_(module),
+      unit_(module.unit_at(site.pc)),
+      site_(checked(site, unit_)),
+      scopes_(scopes_at(unit_, site_, instance)),
+      places_(site_, rules_at(module, unit_, scopes_, site_)) {}
+
+Variable FunctionScope::local(const Dwarf_Die& die, bool is_parameter) {
+  const script::Type& type = module_.types().of_holder(die);
+  return {.name = std::string(name_of(die)),
+          .type = &type,
+          .place = places_.place(die, script::resolve(type).size),
+          .is_parameter = is_parameter};
+}
+
+Variable FunctionScope::global(const Dwarf_Die& die) {
+  const VariablePlaces frameless(site_, {});
+  const script::Type& type = module_.types().of_holder(die);
+  return {.name = std::string(name_of(die)),
+          .type = &type,
+          .place = frameless.place(die, script::resolve(type).size)};
+}
+
+std::vector<Variable> FunctionScope::parameters_of(const Dwarf_Die& owner) {
+  const auto entries = declared_in(owner, Declared::kParameters);
+  std::vector<Variable> result;
+  for (const Dwarf_Die& die : entries) result.push_back(local(die, true));
+  if (site_.is_entry && owner.addr == scopes_->function.addr) {
+    auto places = entry_places(module_, places_, owner, entries);
+    for (size_t i = 0; i < result.size(); ++i) result[i].place = std::move(places[i]);
+  }
+  // Packs of templates give one name to several.
+  std::map<std::string, int> seen;
+  for (size_t i = 0; i < result.size(); ++i) {
+    if (result[i].name.empty()) result[i].name = fmt::format("arg{}", i);
+    if (const int before = seen[result[i].name]++) result[i].name += fmt::format("#{}", before);
+  }
+  return result;
+}
+
+std::vector<Variable> FunctionScope::parameters() {
+  return scopes_ ? parameters_of(scopes_->owner()) : std::vector<Variable>();
+}
+
+std::vector<Variable> FunctionScope::locals() {
+  std::vector<Variable> result;
+  if (!scopes_) return result;
+  std::set<std::string, std::less<>> seen;
+  for (auto scope = scopes_->own.rbegin(); scope != scopes_->own.rend(); ++scope)
+    for (const Dwarf_Die& die : declared_in(*scope, Declared::kVariables)) {
+      if (name_of(die).empty() || flag(die, DW_AT_declaration)) continue;
+      if (seen.emplace(name_of(die)).second) result.push_back(local(die, false));
+    }
+  return result;
+}
+
+std::optional<Variable> FunctionScope::find_declared(const std::vector<Dwarf_Die>& scopes,
+                                                     std::string_view name) {
+  for (auto scope = scopes.rbegin(); scope != scopes.rend(); ++scope) {
+    for (const Dwarf_Die& die : declared_in(*scope, Declared::kVariables))
+      if (name_of(die) == name) return flag(die, DW_AT_declaration) ? find_global(name) : local(die, false);
+    const int tag = tag_of(*scope);
+    if (tag != DW_TAG_subprogram && tag != DW_TAG_inlined_subroutine) continue;
+    for (Variable& parameter : parameters_of(*scope))
+      if (parameter.name == name) return std::move(parameter);
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> FunctionScope::prefixes() const {
+  std::vector<std::string> result;
+  if (scopes_) {
+    const Dwarf_Die first = original(scopes_->owner());
+    std::string prefix = module_.unit_of(first).prefix_of(first);
+    while (prefix.size() > 2) {
+      result.push_back(prefix);
+      const size_t colons = prefix.rfind("::", prefix.size() - 3);
+      prefix.resize(colons == std::string::npos ? 0 : colons + 2);
+    }
+  }
+  result.emplace_back();
+  return result;
+}
+
+std::optional<Variable> FunctionScope::find_global(std::string_view name) {
+  const auto look = [&](const Names& names) -> std::optional<Variable> {
+    for (const std::string& prefix : prefixes())
+      if (auto found = names.variables.find(prefix + std::string(name)); found != names.variables.end())
+        return global(found->second);
+    return std::nullopt;
+  };
+  if (unit_)
+    if (auto found = look(unit_->names())) return found;
+  return look(module_.names());
+}
+
+std::optional<Variable> FunctionScope::find(std::string_view name) {
+  if (scopes_)
+    if (auto found = find_declared(scopes_->own, name)) return found;
+  if (auto found = find_global(name)) return found;
+  return scopes_ ? find_declared(scopes_->outer, name) : std::nullopt;
+}
+
+std::optional<Variable> FunctionScope::find_in_unit(std::string_view file, const std::string& name) {
+  for (const Dwarf_Die& unit : module_.units()) {
+    auto path = own_attribute(unit, DW_AT_name);
+    const char* text = path ? ::dwarf_formstring(&*path) : nullptr;
+    if (!text || !fits(text, file)) continue;
+    const Names& names = module_.unit_of(unit).names();
+    if (auto found = names.variables.find(name); found != names.variables.end()) return global(found->second);
+  }
+  return std::nullopt;
+}
+
+std::optional<Variable> FunctionScope::find_in(std::string_view where, std::string_view name) {
+  if (where == module_.name()) return find_global(name);
+  if (auto found = find_in_unit(where, std::string(name))) return found;
+  return find_global(fmt::format("{}::{}", where, name));
+}
+
+const script::Type* FunctionScope::result_type() {
+  return scopes_ ? &module_.types().of_holder(scopes_->owner()) : nullptr;
+}
+
+std::string FunctionScope::what_is_missing() {
+  if (scopes_) return "";
+  return fmt::format("{} has debugging information, but none about this code", module_.name());
+}
+
+}  // namespace blip::dwarf

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dwarf/code_scopes.h"
+#include "dwarf/module.h"
+#include "dwarf/variable_places.h"
+#include "script/scope.h"
+
+namespace blip::dwarf {
+
+// The names that mean something at one instruction.
+class FunctionScope final : public script::Scope {
+ public:
+  // `instance`: the inlined function that is meant, if its code may begin with that of another one.
+  FunctionScope(Module& module, const Site& site, const void* instance = nullptr);
+
+  std::optional<script::Variable> find(std::string_view name) override;
+  std::optional<script::Variable> find_in(std::string_view where, std::string_view name) override;
+  const script::Type* find_type(std::string_view name) override;
+  std::vector<script::Variable> parameters() override;
+  std::vector<script::Variable> locals() override;
+  const script::Type* result_type() override;
+  std::string what_is_missing() override;
+
+ private:
+  using Variable = script::Variable;
+
+  std::optional<Variable> find_declared(const std::vector<Dwarf_Die>& scopes, std::string_view name);
+  std::optional<Variable> find_global(std::string_view name);
+  std::optional<Variable> find_in_unit(std::string_view file, const std::string& name);
+  Variable local(const Dwarf_Die& die, bool is_parameter);
+  Variable global(const Dwarf_Die& die);
+  std::vector<Variable> parameters_of(const Dwarf_Die& owner);
+  // "a::b::" and "a::" and "" for a function in a::b.
+  std::vector<std::string> prefixes() const;
+
+  Module& module_;
+  UnitIndex* unit_ = nullptr;
+  Site site_;
+  std::optional<CodeScopes> scopes_;
+  VariablePlaces places_;
+};
+
+}  // namespace blip::dwarf

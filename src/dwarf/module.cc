@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+#include "dwarf/module.h"
+
+#include <gelf.h>
+
+#include <algorithm>
+
+#include "dwarf/empty_file.h"
+
+namespace blip::dwarf {
+
+namespace {
+
+// All entries are looked through for a definition that is elsewhere only if that takes no time to speak of.
+constexpr uint64_t kSmall = 16 << 20;
+
+bool has_section(Elf* elf, std::string_view wanted) {
+  size_t names = 0;
+  if (::elf_getshdrstrndx(elf, &names) != 0) return false;
+  for (Elf_Scn* section = nullptr; (section = ::elf_nextscn(elf, section)) != nullptr;) {
+    GElf_Shdr header;
+    const char* name = ::gelf_getshdr(section, &header) ? ::elf_strptr(elf, names, header.sh_name) : nullptr;
+    if (name && name == wanted) return true;
+  }
+  return false;
+}
+
+Dwarf_Die unit_entry(const Dwarf_Die& die) {
+  Dwarf_Die unit = die;
+  ::dwarf_diecu(const_cast<Dwarf_Die*>(&die), &unit, nullptr, nullptr);
+  return unit;
+}
+
+// As libdw would make it: relative to where the compiler ran.
+std::optional<std::string> split_path(const Dwarf_Die& skeleton) {
+  const auto text = [&](unsigned name) -> std::string {
+    auto found = own_attribute(skeleton, name);
+    const char* value = found ? ::dwarf_formstring(&*found) : nullptr;
+    return value ? value : "";
+  };
+  std::string file = text(DW_AT_dwo_name);
+  if (file.empty()) file = text(DW_AT_GNU_dwo_name);
+  if (file.empty()) return std::nullopt;
+  return file.front() == '/' ? file : text(DW_AT_comp_dir) + "/" + file;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Module>> Module::open(const DebugImages& images) {
+  std::unique_ptr<Module> module(new Module);
+  module->name_ = images.name;
+  TRY(module->debug_, open_dwarf(images.debug.empty() ? images.program : images.debug));
+  if (!images.debug.empty()) {
+    TRY(module->program_, open_elf_file(images.program));
+  }
+  // libdw would look for the other file by itself, wherever this one says.
+  if (!images.alternate.empty()) {
+    if (auto alternate = open_dwarf(images.alternate)) module->alternate_ = *std::move(alternate);
+  }
+  if (!module->alternate_.dwarf && has_section(module->debug_.elf.get(), ".gnu_debugaltlink")) {
+    module->empty_file_ = empty_debug_file();
+    if (auto alternate = open_dwarf(module->empty_file_)) module->alternate_ = *std::move(alternate);
+  }
+  if (module->alternate_.dwarf) ::dwarf_setalt(module->debug_.dwarf.get(), module->alternate_.dwarf.get());
+  module->may_open_ = images.may_open;
+  module->index_units();
+  if (module->units_.empty()) return Error(ErrorKind::kNotFound, "it has no debugging information");
+  Elf* program = module->program_.elf ? module->program_.elf.get() : module->debug_.elf.get();
+  module->frames_ = std::make_unique<FrameTable>(program, module->debug_.dwarf.get());
+  return module;
+}
+
+// By the ranges that units have themselves: .debug_aranges is not written by all compilers.
+void Module::index_units() {
+  Dwarf_CU* at = nullptr;
+  Dwarf_CU* next = nullptr;
+  Dwarf_Die unit;
+  while (::dwarf_get_units(debug_.dwarf.get(), at, &next, nullptr, nullptr, &unit, nullptr) == 0) {
+    if (unit.addr) add_unit(unit);
+    at = next;
+  }
+  at = nullptr;
+  while (alternate_.dwarf &&
+         ::dwarf_get_units(alternate_.dwarf.get(), at, &next, nullptr, nullptr, &unit, nullptr) == 0) {
+    if (unit.addr) units_.push_back(unit);
+    at = next;
+  }
+  std::sort(ranges_.begin(), ranges_.end(),
+            [](const UnitRange& a, const UnitRange& b) { return a.code.begin < b.code.begin; });
+}
+
+// Code that the linker dropped keeps its entries, at address 0.
+void Module::add_unit(const Dwarf_Die& unit) {
+  Dwarf_Addr base = 0, begin = 0, end = 0;
+  for (ptrdiff_t i = 0; (i = ::dwarf_ranges(const_cast<Dwarf_Die*>(&unit), i, &base, &begin, &end)) > 0;)
+    if (begin != 0 && begin < end) ranges_.push_back({{FileAddr(begin), FileAddr(end)}, units_.size()});
+  units_.push_back(unit);
+  size_ = std::max<uint64_t>(size_, ::dwarf_dieoffset(const_cast<Dwarf_Die*>(&unit)));
+}
+
+UnitIndex* Module::unit_at(FileAddr pc) {
+  auto after = std::upper_bound(ranges_.begin(), ranges_.end(), pc,
+                                [](FileAddr a, const UnitRange& r) { return a < r.code.begin; });
+  if (after == ranges_.begin() || !std::prev(after)->code.contains(pc)) return nullptr;
+  return &unit_of(with_code(units_[std::prev(after)->unit]));
+}
+
+// A unit may be a skeleton whose entries are in a file of their own (.dwo).
+Dwarf_Die Module::with_code(const Dwarf_Die& unit) const {
+  if (!may_open_ || !unit.cu) return unit;
+  const auto path = split_path(unit);
+  if (!path || !may_open_(*path)) return unit;
+  Dwarf_Die entry, split;
+  if (::dwarf_cu_info(unit.cu, nullptr, nullptr, &entry, &split, nullptr, nullptr, nullptr) != 0) return unit;
+  return split.addr ? split : unit;
+}
+
+UnitIndex& Module::unit_of(const Dwarf_Die& die) {
+  const Dwarf_Die unit = unit_entry(die);
+  auto& index = indexes_[unit.addr];
+  if (!index) index = std::make_unique<UnitIndex>(unit);
+  return *index;
+}
+
+uint64_t Module::language_of(const Dwarf_Die& unit) {
+  auto [known, is_new] = languages_.try_emplace(unit.addr, 0);
+  if (is_new) {
+    auto language = own_attribute(unit, DW_AT_language);
+    Dwarf_Word value = 0;
+    if (language && ::dwarf_formudata(&*language, &value) == 0) known->second = value;
+  }
+  return known->second;
+}
+
+std::string Module::whole_name(const Dwarf_Die& die) {
+  const std::string_view name = name_of(die);
+  if (name.empty() || tag_of(die) == DW_TAG_base_type || is_c(language_of(unit_entry(die))))
+    return std::string(name);
+  return unit_of(die).whole_name(die);
+}
+
+std::optional<Dwarf_Die> Module::definition(const Dwarf_Die& declaration) {
+  const std::string name = whole_name(declaration);
+  if (name.empty()) return std::nullopt;
+  const Names& near = unit_of(declaration).names();
+  if (auto found = near.tags.find(name); found != near.tags.end()) return found->second;
+  if (!names_ && size_ > kSmall) return std::nullopt;
+  const Names& all = names();
+  auto found = all.tags.find(name);
+  if (found == all.tags.end() || tag_of(found->second) != tag_of(declaration)) return std::nullopt;
+  return found->second;
+}
+
+const Names& Module::names() {
+  if (names_) return *names_;
+  names_ = std::make_unique<Names>();
+  for (const Dwarf_Die& unit : units_) {
+    if (auto known = indexes_.find(unit.addr); known != indexes_.end()) {
+      Names copy = known->second->names();
+      names_->add_all(std::move(copy));
+    } else {
+      UnitIndex index(with_code(unit));
+      names_->add_all(std::move(index.names()));
+    }
+  }
+  return *names_;
+}
+
+// The static block of an executable ends at the thread pointer (x86-64 is of variant II).
+std::optional<uint64_t> Module::executable_tls_offset() const {
+  Elf* elf = program_.elf ? program_.elf.get() : debug_.elf.get();
+  size_t count = 0;
+  if (::elf_getphdrnum(elf, &count) != 0) return std::nullopt;
+  for (size_t i = 0; i < count; ++i) {
+    GElf_Phdr header;
+    if (!::gelf_getphdr(elf, static_cast<int>(i), &header) || header.p_type != PT_TLS) continue;
+    const uint64_t alignment = std::max<uint64_t>(header.p_align, 1);
+    return (header.p_memsz + alignment - 1) / alignment * alignment;
+  }
+  return std::nullopt;
+}
+
+}  // namespace blip::dwarf

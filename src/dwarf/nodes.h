@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// Nodes of an expression while it is put together: constants are added up where they meet.
+#pragma once
+
+#include <cstdint>
+
+#include "script/ir.h"
+#include "script/scope.h"
+
+namespace blip::dwarf {
+
+class Nodes {
+ public:
+  using Id = uint32_t;
+
+  Id constant(uint64_t value) { return code_.constant(value); }
+  Id add(const script::Node& node) { return code_.add(node); }
+  Id binary(script::Op op, Id a, Id b, bool is_signed = false);
+  Id plus(Id a, uint64_t distance);
+  Id extend(Id a, unsigned width, bool is_signed);
+  const script::Node& operator[](Id id) const { return code_.nodes[id]; }
+  size_t size() const { return code_.nodes.size(); }
+
+  // What `result` needs, with it at the end; an empty code if it is too large.
+  script::Code extract(Id result) const;
+
+ private:
+  script::Code code_;
+};
+
+}  // namespace blip::dwarf

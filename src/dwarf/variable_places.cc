@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+#include "dwarf/variable_places.h"
+
+#include <algorithm>
+
+namespace blip::dwarf {
+
+using script::Op;
+using script::Place;
+
+namespace {
+
+constexpr uint64_t kRsp = 4, kRbp = 5;  // as script numbers them
+
+bool is_list(Dwarf_Attribute location) {
+  switch (::dwarf_whatform(&location)) {
+    case DW_FORM_exprloc:
+    case DW_FORM_block:
+    case DW_FORM_block1:
+    case DW_FORM_block2:
+    case DW_FORM_block4:
+      return false;
+    default:
+      return true;
+  }
+}
+
+bool uses_frame_register(const Place& place) {
+  const auto in = [](const script::Code& code) {
+    return std::any_of(code.nodes.begin(), code.nodes.end(), [](const script::Node& node) {
+      return node.op == Op::kRegister && (node.value == kRsp || node.value == kRbp);
+    });
+  };
+  if (place.kind == Place::Kind::kPieces)
+    return std::any_of(place.pieces.begin(), place.pieces.end(),
+                       [&](const Place::Piece& piece) { return in(piece.place.code); });
+  return place.kind == Place::Kind::kAddress && in(place.code);
+}
+
+// In the caller's frame: an argument that was passed in memory.
+bool is_callers(std::span<const Dwarf_Op> ops, const FrameRules& frame) {
+  return ops.size() == 1 && ops[0].atom == DW_OP_fbreg && static_cast<int64_t>(ops[0].number) >= 0 &&
+         !frame.base_is_register();
+}
+
+// gcc tells where arguments are at the entry by a range that is empty, if an instruction begins there that
+// moves them.
+bool find_empty_range(Dwarf_Attribute& location, FileAddr pc, Dwarf_Op*& ops, size_t& count) {
+  constexpr int kMost = 1000;
+  Dwarf_Addr base = 0, begin = 0, end = 0;
+  ptrdiff_t at = 0;
+  for (int i = 0; i < kMost; ++i) {
+    at = ::dwarf_getlocations(&location, at, &base, &begin, &end, &ops, &count);
+    if (at <= 0) return false;
+    if (begin == end && begin == pc.value) return true;
+  }
+  return false;
+}
+
+Located::Passed passed(std::span<const Dwarf_Op> ops, const Located& located) {
+  if (located.is_unset) {
+    if (ops.size() == 1) return Located::Passed::kAsValue;
+    if (ops.size() == 2 && ops[1].atom == DW_OP_deref) return Located::Passed::kAsPointer;
+    return Located::Passed::kNotShown;
+  }
+  if (located.place.kind == Place::Kind::kAddress && located.place.code.nodes.size() == 1 &&
+      !uses_frame_register(located.place))
+    return Located::Passed::kAsPointer;
+  return located.place.kind == Place::Kind::kOptimizedOut ? Located::Passed::kNotShown
+                                                          : Located::Passed::kAsValue;
+}
+
+Place constant(Dwarf_Attribute value, uint64_t size) {
+  Dwarf_Block block;
+  if (::dwarf_formblock(&value, &block) == 0) return constant_place({block.data, block.length}, size);
+  const auto bits = constant_bits(value);
+  if (!bits || size > sizeof(uint64_t)) return {};
+  Place place{.kind = Place::Kind::kValue};
+  place.code.constant(*bits);
+  return place;
+}
+
+}  // namespace
+
+VariablePlaces::VariablePlaces(const Site& site, FrameRules frame) : site_(site), frame_(std::move(frame)) {}
+
+Located VariablePlaces::by_location(Dwarf_Attribute location, uint64_t size) const {
+  Located located{.place = {}, .is_told = true};
+  Dwarf_Op* ops = nullptr;
+  size_t count = 0;
+  if (::dwarf_getlocation_addr(&location, site_.pc.value, &ops, &count, 1) != 1 &&
+      !(site_.is_entry && find_empty_range(location, site_.pc, ops, count)))
+    return located;
+  const ExpressionSurroundings surroundings{.load_bias = site_.load_bias,
+                                            .is_entry = site_.is_entry,
+                                            .tls_offset = site_.tls_offset,
+                                            .frame_base = &frame_.frame_base,
+                                            .cfa = &frame_.cfa};
+  Expression expression(surroundings, &location);
+  const std::span<const Dwarf_Op> all(ops, count);
+  located.place = expression.place(all, size);
+  located.passed = passed(all, located);
+  if (!frame_.in_prologue || is_callers(all, frame_)) return located;
+  // A list says from where on it is true, except that a register that is the frame's base is not set up yet.
+  const bool asks_base = expression.use().frame_base;
+  located.is_unset = is_list(location) ? asks_base && (frame_.base_is_register() || all.size() == 1)
+                                       : asks_base || uses_frame_register(located.place);
+  located.passed = passed(all, located);
+  return located;
+}
+
+Located VariablePlaces::locate(const Dwarf_Die& variable, uint64_t size) const {
+  if (auto location = attribute(variable, DW_AT_location)) return by_location(*location, size);
+  if (auto value = attribute(variable, DW_AT_const_value)) return {.place = constant(*value, size)};
+  return {};
+}
+
+Place VariablePlaces::place(const Dwarf_Die& variable, uint64_t size) const {
+  Located located = locate(variable, size);
+  return located.is_unset ? Place{} : std::move(located.place);
+}
+
+}  // namespace blip::dwarf

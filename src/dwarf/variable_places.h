@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// Where variables are at a site.
+#pragma once
+
+#include <vector>
+
+#include "dwarf/code_scopes.h"
+#include "dwarf/debug_info.h"
+#include "dwarf/frames.h"
+#include "dwarf/module.h"
+#include "script/scope.h"
+
+namespace blip::dwarf {
+
+struct Located {
+  script::Place place;
+  bool is_told = false;   // there is a location, even if not here
+  bool is_unset = false;  // it is told for what comes behind the prologue
+  // Of an argument that is a structure: what the location shows about the way it was passed.
+  enum class Passed : uint8_t { kNotShown, kAsValue, kAsPointer } passed = Passed::kNotShown;
+};
+
+// What expressions may ask for at a site; without a function: what needs no frame.
+class VariablePlaces {
+ public:
+  VariablePlaces(const Site& site, FrameRules frame);
+
+  Located locate(const Dwarf_Die& variable, uint64_t size) const;
+  // The same, where a place that is not set yet is none.
+  script::Place place(const Dwarf_Die& variable, uint64_t size) const;
+
+ private:
+  Located by_location(Dwarf_Attribute location, uint64_t size) const;
+
+  Site site_;
+  FrameRules frame_;
+};
+
+// The parameters at the first instruction of `function`: as the caller has put them.
+std::vector<script::Place> entry_places(Module& module, const VariablePlaces& places,
+                                        const Dwarf_Die& function, const std::vector<Dwarf_Die>& parameters);
+
+}  // namespace blip::dwarf
