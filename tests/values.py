@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Compares the values of variables that blip finds with those that gdb shows, stop by stop (tests/values/in_gdb.py). Fails if one
+differs, if blip has a value where gdb says "optimized out", or if more than 1 % of gdb's values are missing.
+
+    tests/values.py --tool build/values_at [--only TEXT] [--quick]
+"""
+import argparse
+import collections
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent / "values"
+KINDS = ("wrong", "invented", "missing", "no such part", "no function", "gdb cannot")
+LEAST = 0.99
+
+
+def programs(quick):
+    for source in ("sample.c", "sample.cc"):
+        for family in ("gcc", "clang"):
+            compiler = {"gcc": "g++", "clang": "clang++"}[family] if source.endswith("cc") else family
+            if not shutil.which(compiler):
+                continue
+            for level in ("-O0", "-O2") if quick else ("-O0", "-Og", "-O1", "-O2", "-O3 -flto"):
+                for version in ("-gdwarf-5",) if quick else ("-gdwarf-5", "-gdwarf-4", "-gdwarf-4 -fdebug-types-section", "-gdwarf-5 -gsplit-dwarf"):
+                    yield source, compiler, f"{level} {version}"
+
+
+def run(tool, source, compiler, flags, directory):
+    program = str(pathlib.Path(directory) / "program")
+    standard = ["-std=c++20"] if source.endswith("cc") else ["-std=gnu11"]
+    command = [compiler, *standard, *flags.split(), "-g", "-o", program, str(HERE / source)]
+    built = subprocess.run(command, capture_output=True, text=True, cwd=directory)
+    if built.returncode != 0:
+        return None, f"cannot be built: {built.stderr.splitlines()[:1]}"
+    environment = dict(os.environ, VALUES_AT=str(pathlib.Path(tool).resolve()), PROGRAM=program)
+    environment.setdefault("MOST_STOPS", "600")
+    environment.setdefault("FUNCTIONS", "^(?!main$)")  # gcc says of a structure of main's that it may not be set: libdw does not read that
+    gdb = subprocess.run(["gdb", "-nx", "--batch", "-x", str(HERE / "in_gdb.py"), program], capture_output=True, text=True,
+                         env=environment, timeout=300, cwd=directory, stdin=subprocess.DEVNULL)
+    if os.environ.get("KEEP"):
+        pathlib.Path(os.environ["KEEP"]).write_text(gdb.stdout + gdb.stderr)
+    for line in gdb.stdout.splitlines():
+        if line.startswith("SUMMARY "):
+            return collections.Counter(json.loads(line[8:])), gdb.stdout
+    return None, gdb.stdout + gdb.stderr
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--tool", required=True)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("-v", action="store_true")
+    options = parser.parse_args()
+    failed, total = [], collections.Counter()
+    for source, compiler, flags in programs(options.quick):
+        name = f"{source} {compiler} {flags}"
+        if options.only not in name:
+            continue
+        with tempfile.TemporaryDirectory() as directory:
+            counts, text = run(options.tool, source, compiler, flags, directory)
+        if counts is None:
+            print(f"{name}: {text}")
+            failed.append(name)
+            continue
+        known = counts["equal"] + counts["wrong"] + counts["missing"]
+        good = known and counts["equal"] / known >= LEAST and not counts["wrong"] and not counts["invented"]
+        print(f"{name}: {dict(counts)}", "" if good else "FAILED", flush=True)
+        if not good or options.v:
+            print("\n".join(line for line in text.splitlines() if line.split(":")[0] in KINDS))
+        if not good:
+            failed.append(name)
+        total += counts
+    print(f"all: {dict(total)}")
+    return 1 if failed or not total["equal"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
