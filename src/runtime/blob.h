@@ -51,6 +51,10 @@ inline constexpr uint32_t kFindRangeOffset = 896;
 // Uses kBacktraceStackUse below the return address, and that of abi::SafeLoad.
 inline constexpr uint32_t kBacktraceOffset = 1024;
 inline constexpr uint32_t kBacktraceStackUse = 512;
+// blip_fetch: eax = a Fetch (fetch.h), rcx = control address, rdx = an address of any kind, r8 = a buffer, r9
+// = a size. Returns rdx = 1, rcx = what was asked for; rdx = 0 if it cannot be read. Changes rax, rcx, rdx
+// and flags only.
+inline constexpr uint32_t kFetchOffset = 960;
 inline constexpr uint32_t kStackUse = 256;
 
 }  // namespace blip::runtime

@@ -141,6 +141,9 @@ blip_begin_call:
     // Offset 896: eax = index of the hint, rcx = control, rdx = address.
     .org 896
     ENTRY blip_find_range, blip_find_valid_range
+    // Offset 960: r8 and r9 are the fifth and sixth argument already.
+    .org 960
+    ENTRY blip_fetch, blip_fetch_from_self
 
     // Offset 1024: rax = where the hit is, rcx = abi::UnwindHeader*, rdx = rsp of the code, rbp its rbp. The id is in rdx.
     .org 1024

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+// Reads of the target's own memory where nobody knows whether it is there: the kernel is asked, which says so
+// instead of sending a signal. No data, no calls out, general registers only; errno is not touched.
+#include "runtime/fetch.h"
+
+#include "ring/writer.h"
+
+namespace {
+
+using blip::abi::GatePage;
+using blip::runtime::Fetch;
+
+struct Fetched {
+  uint64_t ok, value;
+};
+struct Piece {
+  uint64_t address, size;
+};
+
+constexpr Fetched kFault{0, 0};
+
+[[gnu::always_inline]] inline long system_call(long number, long a, long b, const void* c, long d,
+                                               const void* e, long f) {
+  register const void* rdx asm("rdx") = c;
+  register long r10 asm("r10") = d;
+  register const void* r8 asm("r8") = e;
+  register long r9 asm("r9") = f;
+  long result = number;
+  asm volatile("syscall"
+               : "+a"(result)
+               : "D"(a), "S"(b), "r"(rdx), "r"(r10), "r"(r8), "r"(r9)
+               : "rcx", "r11", "memory");
+  return result;
+}
+
+// The process as the kernel names it; a child that shares the page with its parent asks.
+[[gnu::always_inline]] inline long own_pid(const GatePage* page) {
+  constexpr long kGetpid = 39;
+  const bool known = __atomic_load_n(&page->gate, __ATOMIC_RELAXED) == blip::abi::kGateOpen;
+  return known && page->pid != 0 ? page->pid : blip::ring::system_id(kGetpid);
+}
+
+[[gnu::always_inline]] inline bool may_read(const GatePage* page, uint64_t address) {
+  if (address < blip::runtime::kLowestAddress || address >> blip::runtime::kAddressBits != 0) return false;
+  return !page->no_syscalls && (page->gate & blip::abi::kGateIgnored) == 0;
+}
+
+[[gnu::always_inline]] inline bool copy(long pid, uint8_t* to, uint64_t address, uint64_t size) {
+  constexpr long kProcessVmReadv = 310;
+  const Piece pieces[] = {{reinterpret_cast<uint64_t>(to), size}, {address, size}};
+  const long got =
+      system_call(kProcessVmReadv, pid, reinterpret_cast<long>(&pieces[0]), reinterpret_cast<const void*>(1),
+                  reinterpret_cast<long>(&pieces[1]), reinterpret_cast<const void*>(1), 0);
+  return got == static_cast<long>(size);
+}
+
+// Below the thread pointer there may be nothing yet: it is believed where the tid is (ring::current_tid).
+[[gnu::always_inline]] inline Fetched thread_pointer(const GatePage* page) {
+  constexpr long kArchPrctl = 158, kGetFs = 0x1003;
+  uint64_t pointer = 0;
+  if (page->gate == blip::abi::kGateOpen && page->tid_offset != blip::abi::kNoTidOffset) {
+    asm volatile("movq %%fs:0, %0" : "=r"(pointer));
+    return {1, pointer};
+  }
+  if (page->no_syscalls) return kFault;
+  const long failed =
+      system_call(kArchPrctl, kGetFs, reinterpret_cast<long>(&pointer), nullptr, 0, nullptr, 0);
+  return failed ? kFault : Fetched{1, pointer};
+}
+
+[[gnu::always_inline]] inline uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
+// Page by page, so that what lies in front of a page that is not there can be read; what is to be compared,
+// a few bytes at a time. One loop for all, for the sake of the stack.
+[[gnu::always_inline]] inline Fetched read(const GatePage* page, Fetch what, uint64_t address,
+                                           uint8_t* buffer, uint64_t size) {
+  constexpr uint64_t kPageSize = blip::abi::kPageSize;
+  const bool compares = what == Fetch::kTextIs || what == Fetch::kBytesAre;
+  const bool is_text = what == Fetch::kText;
+  uint64_t few[2] = {0, 0};
+  auto* const some_bytes = reinterpret_cast<uint8_t*>(few);
+  bool ok = size == 0 || may_read(page, address), same = true;
+  const long pid = ok && size != 0 ? own_pid(page) : 0;
+  for (uint64_t done = 0, some; ok && done != size; done += some) {
+    some = least(size - done, kPageSize - (address + done) % kPageSize);
+    if (compares) some = least(some, sizeof few);
+    uint8_t* const to = compares ? some_bytes : (what == Fetch::kLoad ? some_bytes : buffer) + done;
+    ok = copy(pid, to, address + done, some);
+    for (uint64_t i = 0; ok && i < some; ++i) {
+      if (is_text && to[i] == 0) return {1, done + i};
+      if (compares) same &= to[i] == buffer[done + i];
+      if (!same && what == Fetch::kTextIs) return {1, 0};
+    }
+  }
+  if (ok) {
+    if (what == Fetch::kLoad) return {1, few[0]};
+    return {1, compares ? same : is_text ? size | blip::abi::kLengthCut : size};
+  }
+  for (uint64_t i = 0; what == Fetch::kBytes && i < size; ++i) buffer[i] = 0;
+  return kFault;
+}
+
+}  // namespace
+
+extern "C" __attribute__((visibility("hidden"))) Fetched blip_fetch_from_self(uint8_t* control, uint32_t what,
+                                                                              uint64_t address, uint64_t,
+                                                                              uint8_t* buffer,
+                                                                              uint64_t size) {
+  const auto* page = reinterpret_cast<const GatePage*>(control - blip::abi::kGatePageSize);
+  const auto kind = static_cast<Fetch>(what & 0xff);
+  if (kind == Fetch::kThreadPointer) return thread_pointer(page);
+  return read(page, kind, address, buffer, kind == Fetch::kLoad ? what >> 8 : size);
+}
