@@ -3,6 +3,7 @@
 
 #include "jit/count.h"
 #include "jit/enter.h"
+#include "jit/hit_condition.h"
 #include "jit/latency.h"
 #include "jit/record.h"
 #include "jit/return.h"
@@ -33,6 +34,7 @@ std::unique_ptr<ProgramEmitter> make_body(const Emission& emission) {
 std::unique_ptr<ProgramEmitter> make_emitter(const Emission& emission) {
   std::unique_ptr<ProgramEmitter> body = make_body(emission);
   if (!emission.program.is_return) return body;
+  body = std::make_unique<HitConditionEmitter>(emission, std::move(body));
   return std::make_unique<ReturnEmitter>(emission, std::move(body));
 }
 

@@ -34,7 +34,8 @@ struct Environment {
   // By any program of the trace, also one that may come later: no pad leaves something else there, dead or
   // not.
   Recorded recorded;
-  uint64_t trap_size = 0;  // of the memory right below the gate page for traps; 0: there are none
+  uint64_t latency_rate = 0;  // ns per unit of the clock, times 2^48; 0: a unit is one ns
+  uint64_t trap_size = 0;     // of the memory right below the gate page for traps; 0: there are none
 
   uint64_t shadow_size = 0;  // of the memory right below that for open calls; 0: nobody asks for returns
 
@@ -52,6 +53,7 @@ struct AreaStubs {
   TargetAddr enter, find, leave;
   TargetAddr measure;         // runtime blob: a latency into the histogram that all CPUs share
   TargetAddr tell_libraries;  // runtime blob
+  TargetAddr fetch;           // runtime blob: reads of memory that may not be there
 };
 
 }  // namespace blip::jit

@@ -1,17 +1,25 @@
 // SPDX-License-Identifier: MIT
 #include "jit/frame.h"
 
+#include <bit>
+
 namespace blip::jit {
 
 using namespace asmjit::x86;  // NOLINT: register names
 
 namespace {
+
 constexpr int32_t kRedZone = 128;
-}
+
+// Pushed in this order behind rax and the flags.
+constexpr uint8_t kBehindFlags[] = {Gp::kIdCx, Gp::kIdDx, Gp::kIdSi,  Gp::kIdDi,
+                                    Gp::kIdR8, Gp::kIdR9, Gp::kIdR10, Gp::kIdR11};
+
+}  // namespace
 
 void Frame::emit_save(Assembler& a) const {
   if (needs_.skip_red_zone) a.lea(rsp, ptr(rsp, -kRedZone));
-  if (needs_.save_rax) a.push(rax);
+  if (saves(Gp::kIdAx)) a.push(rax);
   if (needs_.flags_recorded) {
     a.pushfq();
   } else if (needs_.flags_live) {
@@ -19,15 +27,15 @@ void Frame::emit_save(Assembler& a) const {
     a.seto(al);
     a.push(rax);
   }
-  if (needs_.save_rcx) a.push(rcx);
-  if (needs_.save_rdx) a.push(rdx);
-  if (needs_.save_rsi) a.push(rsi);
+  for (uint8_t reg : kBehindFlags)
+    if (saves(reg)) a.push(gpq(reg));
+  if (needs_.words != 0) a.lea(rsp, ptr(rsp, -above_words()));
 }
 
 void Frame::emit_restore(Assembler& a) const {
-  if (needs_.save_rsi) a.pop(rsi);
-  if (needs_.save_rdx) a.pop(rdx);
-  if (needs_.save_rcx) a.pop(rcx);
+  if (needs_.words != 0) a.lea(rsp, ptr(rsp, above_words()));
+  for (size_t i = std::size(kBehindFlags); i-- > 0;)
+    if (saves(kBehindFlags[i])) a.pop(gpq(kBehindFlags[i]));
   if (needs_.flags_recorded && needs_.flags_live) {
     a.popfq();
   } else if (needs_.flags_recorded) {
@@ -37,27 +45,28 @@ void Frame::emit_restore(Assembler& a) const {
     a.add(al, 0x7f);  // overflows exactly when al was 1: OF comes back
     a.sahf();
   }
-  if (needs_.save_rax) a.pop(rax);
+  if (saves(Gp::kIdAx)) a.pop(rax);
   if (needs_.skip_red_zone) a.lea(rsp, ptr(rsp, kRedZone));
 }
 
+int32_t Frame::saved_behind_flags() const {
+  return std::popcount(static_cast<uint16_t>(needs_.save & ~reg_bit(Gp::kIdAx)));
+}
+
 int32_t Frame::size() const {
-  return above_flags() + (needs_.save_rax ? 8 : 0) + (needs_.skip_red_zone ? kRedZone : 0);
+  return flags_slot() + (has_flags() ? 8 : 0) + (saves(Gp::kIdAx) ? 8 : 0) +
+         (needs_.skip_red_zone ? kRedZone : 0);
 }
 
 int32_t Frame::slot(uint8_t reg) const {
-  switch (reg) {
-    case Gp::kIdAx:
-      return needs_.save_rax ? above_flags() : -1;
-    case Gp::kIdCx:
-      return needs_.save_rcx ? rcx_slot() : -1;
-    case Gp::kIdDx:
-      return needs_.save_rdx ? rdx_slot() : -1;
-    case Gp::kIdSi:
-      return needs_.save_rsi ? 0 : -1;
-    default:
-      return -1;
+  if (!saves(reg)) return -1;
+  if (reg == Gp::kIdAx) return flags_slot() + (has_flags() ? 8 : 0);
+  int32_t above = flags_slot();
+  for (uint8_t saved : kBehindFlags) {
+    if (saves(saved)) above -= 8;
+    if (saved == reg) break;
   }
+  return above;
 }
 
 }  // namespace blip::jit

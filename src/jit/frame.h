@@ -7,15 +7,17 @@
 
 namespace blip::jit {
 
+// Sets of general registers: bit n is register n.
+constexpr uint16_t reg_bit(uint32_t reg) { return static_cast<uint16_t>(1 << reg); }
+
 // What a pad keeps on the target's stack while its program runs. From high to low:
 //
 //   original rsp ->
 //     128 bytes       only where the red zone may hold data
-//     rax             these three only if the program uses them and they are live or recorded
+//     rax             registers only if the program uses them and they are live or recorded
 //     flags           only where they are live (lahf + seto al, cheaper than pushf) or recorded (pushf)
-//     rcx
-//     rdx
-//     rsi             only in programs around calls
+//     rcx rdx rsi rdi r8 r9 r10 r11
+//     words           of the program's own
 //   rsp ->
 class Frame {
  public:
@@ -23,29 +25,30 @@ class Frame {
     bool skip_red_zone = false;
     bool flags_live = false;
     bool flags_recorded = false;
-    bool save_rax = true;
-    bool save_rcx = true;
-    bool save_rdx = true;
-    bool save_rsi = false;
+    uint16_t save = 0;   // registers, of those above
+    uint32_t words = 0;  // room for values of the program's own
   };
 
   explicit Frame(const Needs& needs) : needs_(needs) {}
 
   void emit_save(asmjit::x86::Assembler& a) const;
   void emit_restore(asmjit::x86::Assembler& a) const;
+  bool empty() const { return size() == 0; }
   // Original rsp - rsp.
   int32_t size() const;
   // Where a register's original value lies, as an offset from rsp; -1: still in the register.
   int32_t slot(uint8_t reg) const;
   // Where rflags lie, if recorded.
-  int32_t flags_slot() const { return above_rcx(); }
+  int32_t flags_slot() const { return above_words() + 8 * saved_behind_flags(); }
+  // The n-th word of the program's own.
+  int32_t word(uint32_t n) const { return static_cast<int32_t>(8 * n); }
+  uint32_t words() const { return needs_.words; }
 
  private:
+  bool saves(uint32_t reg) const { return (needs_.save >> reg & 1) != 0; }
   bool has_flags() const { return needs_.flags_live || needs_.flags_recorded; }
-  int32_t rdx_slot() const { return needs_.save_rsi ? 8 : 0; }
-  int32_t rcx_slot() const { return rdx_slot() + (needs_.save_rdx ? 8 : 0); }
-  int32_t above_rcx() const { return rcx_slot() + (needs_.save_rcx ? 8 : 0); }
-  int32_t above_flags() const { return above_rcx() + (has_flags() ? 8 : 0); }
+  int32_t above_words() const { return word(needs_.words); }
+  int32_t saved_behind_flags() const;
 
   Needs needs_;
 };

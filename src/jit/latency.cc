@@ -11,6 +11,7 @@
 #include "jit/latency.h"
 
 #include "jit/gate.h"
+#include "jit/hit_needs.h"
 #include "jit/shadow_code.h"
 
 namespace blip::jit {
@@ -45,7 +46,7 @@ void LatencyEmitter::emit_bucket() {
 void LatencyEmitter::hot(asmjit::Label) {
   const abi::Geometry& g = env_.geometry;
   if (!env_.monotonic) {
-    if (!mentions(program_.filter, FilterField::kLatency))
+    if (!has_latency_in_frame(program_))
       emit_latency(a_);
     else if (section_)
       a_.mov(rax, qword_ptr(rsi, shadow::kTime));

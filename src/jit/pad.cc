@@ -8,6 +8,7 @@
 
 #include "jit/emitter.h"
 #include "jit/filter_code.h"
+#include "jit/hit_condition.h"
 #include "x86/relocate.h"
 
 // A pad, for a window of two instructions with a probe on each:
@@ -23,27 +24,42 @@ namespace {
 
 Error refuse(const char* reason) { return Error(ErrorKind::kUnsupported, reason); }
 
+// Registers that the code or a record wants to find as they are.
+uint16_t wanted_registers(const PadProbe& probe, const Recorded& by_others) {
+  return probe.live_registers | recorded_by(*probe.program).registers | by_others.registers;
+}
+
+// What has to be saved around a program whatever it is.
+Frame::Needs basic_needs(const PadProbe& probe, const Recorded& by_others) {
+  return {.skip_red_zone = probe.skip_red_zone,
+          .flags_live = probe.flags_live || by_others.flags,
+          .flags_recorded = recorded_by(*probe.program).flags};
+}
+
 Frame frame_of(const PadProbe& probe, const Recorded& by_others) {
-  const Recorded recorded = recorded_by(*probe.program);
-  const uint16_t wanted = probe.live_registers | recorded.registers | by_others.registers;
-  const auto wants = [&](uint32_t reg) { return (wanted >> reg & 1) != 0; };
-  const bool around_calls = probe.program->kind == Program::Kind::kEnter || probe.program->is_return;
-  const bool uses_rdx = probe.program->kind != Program::Kind::kCount || around_calls;
-  return Frame({.skip_red_zone = probe.skip_red_zone,
-                .flags_live = probe.flags_live || by_others.flags,
-                .flags_recorded = recorded.flags,
-                .save_rax = wants(asmjit::x86::Gp::kIdAx),
-                .save_rcx = wants(asmjit::x86::Gp::kIdCx),
-                .save_rdx = uses_rdx && wants(asmjit::x86::Gp::kIdDx),
-                .save_rsi = around_calls && wants(asmjit::x86::Gp::kIdSi)});
+  using asmjit::x86::Gp;
+  const Program& program = *probe.program;
+  const bool around_calls = program.kind == Program::Kind::kEnter || program.is_return;
+  uint16_t uses = reg_bit(Gp::kIdAx) | reg_bit(Gp::kIdCx);
+  if (program.kind != Program::Kind::kCount || around_calls) uses |= reg_bit(Gp::kIdDx);
+  if (around_calls) uses |= reg_bit(Gp::kIdSi);
+  Frame::Needs needs = basic_needs(probe, by_others);
+  if (program.kind == Program::Kind::kRecord) {
+    const HitNeeds outputs = output_needs(program.hit);
+    uses |= outputs.registers;
+    needs.words = outputs.words;
+  }
+  if (program.is_return) {
+    const HitNeeds condition = condition_needs(program.hit);
+    uses |= condition.registers;
+    needs.words = std::max(needs.words, condition.words);
+  }
+  needs.save = uses & wanted_registers(probe, by_others);
+  return Frame(needs);
 }
 
 // The jump that is taken where the one at the start of `bytes` is not; none: it is no jcc.
 std::optional<asmjit::InstId> opposite_jump(std::span<const uint8_t> bytes) {
-  namespace x = asmjit::x86::Inst;
-  constexpr asmjit::InstId kJumps[] = {x::kIdJo,  x::kIdJno, x::kIdJb,  x::kIdJae, x::kIdJe, x::kIdJne,
-                                       x::kIdJbe, x::kIdJa,  x::kIdJs,  x::kIdJns, x::kIdJp, x::kIdJnp,
-                                       x::kIdJl,  x::kIdJge, x::kIdJle, x::kIdJg};
   const auto is_prefix = [](uint8_t b) { return b == 0x2e || b == 0x3e || b == 0xf2; };
   while (!bytes.empty() && is_prefix(bytes.front())) bytes = bytes.subspan(1);
   if (bytes.size() >= 2 && bytes[0] == 0x0f && bytes[1] >> 4 == 8) return kJumps[(bytes[1] & 15) ^ 1];
@@ -68,7 +84,8 @@ class PadBuilder {
  private:
   struct Started {
     std::unique_ptr<ProgramEmitter> emitter;
-    asmjit::Label done;
+    asmjit::Label done, stays;
+    std::unique_ptr<EarlyCondition> condition;
   };
 
   Status emit_run();
@@ -97,7 +114,10 @@ Result<Pad> PadBuilder::build() {
   TRY_OK(site_.lead.empty() ? emit_run() : emit_lead());
   if (!probes_.empty()) return refuse("probe inside an instruction");
   if (unknown_condition_) return refuse("it is left by a conditional jump of an unusual kind");
-  for (Started& s : started_) s.emitter->cold(s.done);
+  for (Started& s : started_) {
+    s.emitter->cold(s.done);
+    if (s.condition) s.condition->cold(s.stays);
+  }
   TRY_OK(finish());
   return std::move(pad_);
 }
@@ -144,15 +164,19 @@ void PadBuilder::emit_programs() {
 void PadBuilder::emit_program(const PadProbe& probe) {
   auto& a = code_.assembler();
   const Frame frame = frame_of(probe, env_.recorded);
-  Started& s = started_.emplace_back(
-      Started{make_emitter({code_, env_, stubs_, frame, *probe.program}), a.newLabel()});
-  asmjit::Label stays = a.newLabel();
-  if (probe.program->is_conditional) emit_jump_if_it_stays(probe, stays);
+  const Emission emission{code_, env_, stubs_, frame, *probe.program};
+  Started& s = started_.emplace_back(Started{make_emitter(emission), a.newLabel(), a.newLabel(), nullptr});
+  if (probe.program->is_conditional) emit_jump_if_it_stays(probe, s.stays);
+  if (!probe.program->is_return && probe.program->hit.condition != script::kNone) {
+    s.condition = std::make_unique<EarlyCondition>(emission, basic_needs(probe, env_.recorded),
+                                                   wanted_registers(probe, env_.recorded));
+    s.condition->hot(s.stays);
+  }
   frame.emit_save(a);
   s.emitter->hot(s.done);
   a.bind(s.done);
   frame.emit_restore(a);
-  a.bind(stays);
+  a.bind(s.stays);
 }
 
 void PadBuilder::emit_jump_if_it_stays(const PadProbe& probe, asmjit::Label stays) {
@@ -192,10 +216,15 @@ uint64_t max_program_size(const Program& program) {
   constexpr uint64_t kPerField = 48;  // both paths
   constexpr uint64_t kLatency = 320;  // the same
   constexpr uint64_t kEnter = 256;
-  constexpr uint64_t kReturn = 256;  // on top of what happens there
+  constexpr uint64_t kReturn = 256;    // on top of what happens there
+  constexpr uint64_t kHitFrame = 256;  // the same: more registers, the condition's own frame
   if (program.kind == Program::Kind::kEnter || program.kind == Program::Kind::kTellLibraries) return kEnter;
   uint64_t around = program.is_return ? kReturn : 0;
   if (!program.filter.empty()) around += kMaxFilterClock + kMaxFilterNode * program.filter.size();
+  if (!program.hit.empty()) {
+    const uint64_t code = condition_needs(program.hit).code_size + output_needs(program.hit).code_size;
+    around += kHitFrame + std::min(code, kMaxHitCode);  // what is larger is refused
+  }
   if (program.kind == Program::Kind::kCount) return around + kCount;
   if (program.kind == Program::Kind::kLatency) return around + kLatency;
   return around + kRecord + kPerField * program.fields.size();
@@ -213,6 +242,7 @@ uint64_t max_pad_size(const PadSite& site) {
 
 Result<Pad> build_pad(TargetAddr at, const PadSite& site, const Environment& env, const AreaStubs& stubs) {
   if (!in_reach(at, site.addr)) return refuse("the pad is too far from the site");
+  for (const PadProbe& probe : site.probes) TRY_OK(check_hit(*probe.program, env));
   return PadBuilder(at, site, env, stubs).build();
 }
 

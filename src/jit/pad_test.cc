@@ -45,7 +45,8 @@ const AreaStubs kStubs{.reserve = TargetAddr(0x5f0000),
                        .enter = TargetAddr(0x5f0140),
                        .find = TargetAddr(0x5f0180),
                        .leave = TargetAddr(0x5f01c0),
-                       .measure = TargetAddr(0x5f0240)};
+                       .measure = TargetAddr(0x5f0240),
+                       .fetch = TargetAddr(0x5f0300)};
 
 Result<Pad> build_site(const PadSite& site, const Environment& env) {
   auto pad = build_pad(kPadAddr, site, env, kStubs);
@@ -239,6 +240,46 @@ TEST(Stubs, reserve_with_the_monotonic_clock) {
   env.rseq = Rseq{.offset = 0x9a0, .signature = 0x53053053};
   EXPECT_EQ(build_site(site, env)->code, build_site(site, environment(false))->code)
       << "no restartable sequence can read that clock";
+}
+
+// (int)rdi > 100, and what the record holds of rdi and the word above the return address.
+Program filtered() {
+  Program p = record({});
+  script::Code& code = p.hit.code;
+  const uint32_t rdi = code.add({.op = script::Op::kRegister, .value = kRdi});
+  const uint32_t n = code.add({.op = script::Op::kExtend, .width = 4, .is_signed = true, .a = rdi});
+  const uint32_t limit = code.constant(100);
+  p.hit.condition = code.add({.op = script::Op::kLess, .is_signed = true, .a = limit, .b = n});
+  const uint32_t near = code.add({.op = script::Op::kLoadNear, .width = 4, .value = 8});
+  p.hit.outputs = {{.node = n, .size = 4}, {.node = near, .size = 4}};
+  p.output_offsets = {16, 20};
+  p.fixed_size = p.record_size = 24;
+  return p;
+}
+
+TEST(Pad, a_condition_on_an_argument_comes_before_everything) {
+  expect_golden("pad_filter_entry.txt", build(filtered(), true, entry()));
+}
+
+TEST(Pad, a_condition_where_flags_are_live_saves_them_alone) {
+  expect_golden("pad_filter_anywhere.txt", build(filtered(), true, anywhere()));
+}
+
+// req->path == "/admin", the text and four bytes at rsi.
+TEST(Pad, programs_that_read_memory_use_the_shared_ring) {
+  Program p = record({});
+  script::Code& code = p.hit.code;
+  code.texts = {"/admin"};
+  const uint32_t rdi = code.add({.op = script::Op::kRegister, .value = kRdi});
+  const uint32_t path = code.add({.op = script::Op::kLoad, .a = rdi});
+  p.hit.condition = code.add({.op = script::Op::kTextEqual, .a = path});
+  const uint32_t rsi = code.add({.op = script::Op::kRegister, .value = 6});
+  p.hit.outputs = {{.kind = script::Output::Kind::kString, .node = path, .count = 16},
+                   {.kind = script::Output::Kind::kBytes, .node = rsi, .count = 4}};
+  p.output_offsets = {16, 18};
+  p.fixed_size = 22;
+  p.record_size = 40;
+  expect_golden("pad_reads.txt", build(p, true, entry()));
 }
 
 TEST(Pad, out_of_reach_is_an_error_not_a_wrong_jump) {

@@ -76,6 +76,11 @@ inline Recorded recorded_by(const Program& program) {
     r.flags |= f.capture == Capture::kFlags;
   }
   if (mentions(program.filter, FilterField::kResult)) r.registers |= 1;  // rax
+  for (const script::Node& n : program.hit.code.nodes) {
+    if (n.op == script::Op::kRegister) r.registers |= static_cast<uint16_t>(1 << n.value);
+    if (n.op == script::Op::kResult) r.registers |= 1;
+    r.flags |= n.op == script::Op::kFlags;
+  }
   return r;
 }
 

@@ -22,12 +22,13 @@ constexpr int32_t kRingPid = offsetof(abi::RingControl, pid);
 
 RecordEmitter::RecordEmitter(const Emission& emission)
     : ProgramEmitter(emission),
+      outputs_(emission),
       restart_(a_.newLabel()),
       slow_(a_.newLabel()),
       slow_inside_(a_.newLabel()),
       no_room_(a_.newLabel()),
       other_process_(a_.newLabel()) {
-  if (env_.rseq && !env_.monotonic) section_.emplace(emission.code, *env_.rseq);
+  if (env_.rseq && !env_.monotonic && fits_section(program_.hit)) section_.emplace(emission.code, *env_.rseq);
 }
 
 void RecordEmitter::hot(asmjit::Label done) {
@@ -66,8 +67,26 @@ void RecordEmitter::hot(asmjit::Label done) {
   a_.add(rdx, qword_ptr(rcx, kData));
   a_.mov(qword_ptr(rdx), rax);
   for (const Field& field : program_.fields) emit_field(field, Path::kRseqRing);
-  a_.add(qword_ptr(rcx, kPos), program_.record_size);  // publishes
+  emit_publish();
   section_->end();
+}
+
+void RecordEmitter::emit_publish() {
+  if (outputs_.empty()) {
+    a_.add(qword_ptr(rcx, kPos), program_.record_size);
+    return;
+  }
+  outputs_.emit(HitWay::kSection, slow_inside_);
+  if (outputs_.is_dynamic())
+    a_.add(qword_ptr(outputs_.ring(), kPos), rax);
+  else
+    a_.add(qword_ptr(outputs_.ring(), kPos), program_.record_size);
+}
+
+void RecordEmitter::emit_commit() {
+  if (!outputs_.empty()) outputs_.emit(HitWay::kCalls);
+  const Gp record = outputs_.empty() ? Gp(rdx) : outputs_.record();
+  a_.add(qword_ptr(record, -8), abi::kSlotFull - abi::kSlotBusy);
 }
 
 void RecordEmitter::cold(asmjit::Label done) {
@@ -98,8 +117,9 @@ void RecordEmitter::cold(asmjit::Label done) {
   a_.test(rdx, rdx);
   a_.jz(done);  // counted as discarded or skipped
   for (const Field& field : program_.fields) emit_field(field, Path::kSharedRing);
-  a_.add(qword_ptr(rdx, -8), abi::kSlotFull - abi::kSlotBusy);  // commits
+  emit_commit();
   a_.jmp(done);
+  outputs_.emit_texts();
   if (section_) section_->emit_descriptor();
 }
 
@@ -154,7 +174,7 @@ void RecordEmitter::emit_field(const Field& field, Path path) {
       a_.mov(dword_ptr(rdx, field.offset), static_cast<uint32_t>(field.value));
       return;
     case Capture::kLatency:  // the class in the header's low bits does not matter: the entry has zeros there
-      if (mentions(program_.filter, FilterField::kLatency)) {  // then the frame has it
+      if (has_latency_in_frame(program_)) {  // then the frame has it
         a_.mov(rax, qword_ptr(rsi, offsetof(abi::ShadowFrame, time)));
       } else {
         a_.mov(rax, qword_ptr(rdx));

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "jit/emitter.h"
+#include "jit/hit_outputs.h"
 #include "jit/section.h"
 
 namespace blip::jit {
@@ -21,7 +22,10 @@ class RecordEmitter final : public ProgramEmitter {
 
   void emit_field(const Field& field, Path path);
   void emit_tid(Path path);
+  void emit_publish();
+  void emit_commit();
 
+  HitOutputs outputs_;
   std::optional<Section> section_;
   asmjit::Label restart_, slow_, slow_inside_, no_room_, other_process_;
 };

@@ -163,6 +163,7 @@ Result<AreaPrologue> build_area_prologue(TargetAddr at, const Environment& env) 
   prologue.stubs.leave = at + runtime::kLeaveOffset;
   prologue.stubs.measure = at + runtime::kMeasureOffset;
   prologue.stubs.tell_libraries = at + runtime::kTellLibrariesOffset;
+  prologue.stubs.fetch = at + runtime::kFetchOffset;
   if (env.monotonic) {
     a.align(asmjit::AlignMode::kCode, 32);
     prologue.stubs.reserve = code.here();

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// Where a program's condition is looked at. Before the pad has saved anything that the condition does not
+// need: a hit that does not pass costs little more than the jumps. But a return is over whether it passes or
+// not, so there it comes behind the call's frame.
+#pragma once
+
+#include <optional>
+
+#include "jit/hit_code.h"
+
+namespace blip::jit {
+
+// Of returns: around what happens there, with rsi = the call's abi::ShadowFrame.
+class HitConditionEmitter final : public ProgramEmitter {
+ public:
+  HitConditionEmitter(const Emission& emission, std::unique_ptr<ProgramEmitter> body)
+      : ProgramEmitter(emission), emission_(emission), body_(std::move(body)) {}
+
+  void hot(asmjit::Label done) override;
+  void cold(asmjit::Label done) override;
+
+ private:
+  Emission emission_;
+  std::unique_ptr<ProgramEmitter> body_;
+  TextPool texts_;
+};
+
+// Of other programs: in front of everything, in a frame of its own.
+class EarlyCondition {
+ public:
+  // `wanted`: registers that must stay; emission.frame is not used.
+  EarlyCondition(const Emission& emission, const Frame::Needs& needs, uint16_t wanted);
+
+  // Goes to `stays`, with all as it was, unless the condition holds.
+  void hot(asmjit::Label stays);
+  void cold(asmjit::Label stays);
+
+ private:
+  Emission emission_;
+  TextPool texts_;
+  asmjit::Label fails_;
+};
+
+}  // namespace blip::jit

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// What the machine code of a script::HitProgram will need, before any of it is made.
+#pragma once
+
+#include <vector>
+
+#include "base/result.h"
+#include "jit/environment.h"
+
+namespace blip::jit {
+
+// Of a node, with all it is made of.
+struct NodeFacts {
+  bool is_simple = false;  // a value that lies somewhere: can be put into any register, all others stay
+  bool is_light = false;   // needs no register but rax
+  bool is_near = false;    // an address that is likely to be on the stack: sums of rsp, rbp and constants
+  bool may_fault = false;
+  bool needs_calls = false;  // of the runtime, to read memory
+  bool compares_text = false;
+  uint32_t words = 0;      // of the stack, for values in between
+  uint64_t code_size = 0;  // bytes at most
+};
+std::vector<NodeFacts> facts_of(const script::Code& code);
+
+struct HitNeeds {
+  uint16_t registers = 0;  // bit n: it changes general register n
+  uint32_t words = 0;
+  uint64_t code_size = 0;
+  bool calls = false;
+};
+// Of the condition, wherever it is looked at; nothing if there is none.
+HitNeeds condition_needs(const script::HitProgram& hit);
+// Of the outputs, on top of what a record needs: rax, rcx and rdx.
+HitNeeds output_needs(const script::HitProgram& hit);
+
+bool mentions(const script::HitProgram& hit, script::Op op);
+// The latency, in units of the clock, has taken the place of the time of entry when the program begins.
+bool has_latency_in_frame(const Program& program);
+// Whether all outputs can be written in a restartable sequence, where there are no calls.
+bool fits_section(const script::HitProgram& hit);
+bool has_dynamic_outputs(const script::HitProgram& hit);
+
+// Whether there is machine code for it. The program was verified (script/verify.h).
+Status check_hit(const Program& program, const Environment& env);
+
+inline constexpr uint32_t kMaxHitWords = 5;  // 512 bytes of stack are enough for any pad
+inline constexpr uint64_t kMaxHitCode = 32768;
+
+}  // namespace blip::jit

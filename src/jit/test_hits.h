@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT
+// For tests only: one instruction with a program on it, run in this process from a state of one's choice, and
+// what the interpreter says of the same.
+#pragma once
+
+#include <sys/rseq.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <optional>
+#include <string>
+
+#include "jit/pad.h"
+#include "jit/stubs.h"
+#include "ring/counters.h"
+#include "ring/reader.h"
+#include "ring/shared_reader.h"
+#include "ring/test_region.h"
+#include "script/interpret.h"
+#include "x86/test_machine.h"
+
+namespace blip::jit::test {
+
+inline constexpr uint16_t kHitClass = abi::kFirstClass;
+
+// The state before the instruction, and this process's memory.
+class LiveMachine : public script::Machine {
+ public:
+  explicit LiveMachine(const x86::test::MachineState& state) : state_(state) {}
+
+  uint64_t took = 0;
+  bool is_tail = false;
+
+  uint64_t general(unsigned n) const override { return state_.general.gpr[n]; }
+  uint64_t vector(unsigned n, bool high) const override {
+    constexpr size_t kXmmOffset = 160;  // in the image of XSAVE
+    uint64_t half;
+    std::memcpy(&half, &state_.vectors.bytes[kXmmOffset + 16 * n + (high ? 8 : 0)], sizeof half);
+    return half;
+  }
+  uint64_t flags() const override { return state_.general.rflags; }
+  uint64_t thread_pointer() const override {
+    uint64_t pointer;
+    asm("mov %%fs:0, %0" : "=r"(pointer));
+    return pointer;
+  }
+  bool read(uint64_t address, void* to, size_t bytes) const override {
+    const iovec local{to, bytes}, remote{reinterpret_cast<void*>(address), bytes};
+    return ::process_vm_readv(::getpid(), &local, 1, &remote, 1, 0) == static_cast<ssize_t>(bytes);
+  }
+  uint64_t result() const override { return is_tail ? 0 : state_.general.gpr[0]; }
+  uint64_t latency() const override { return took; }
+  uint64_t depth() const override { return 0; }
+  uint64_t tail() const override { return is_tail; }
+  std::optional<uint64_t> entry_value(uint64_t) const override { return {}; }
+
+ private:
+  const x86::test::MachineState& state_;
+};
+
+// Places for the outputs behind the hit word and a field.
+inline Program program_of(const script::HitProgram& hit) {
+  Program p{.class_id = kHitClass, .switch_index = 0, .hit = hit};
+  uint32_t at = abi::kHitWordOffset;
+  if (!hit.outputs.empty()) at += abi::kHitWordSize;
+  p.fields.push_back({Capture::kRegister, 7, static_cast<uint16_t>(at)});  // rdi
+  at += 8;
+  uint32_t dynamic = 0;
+  for (const script::Output& o : hit.outputs) {
+    using Kind = script::Output::Kind;
+    p.output_offsets.push_back(static_cast<uint16_t>(at));
+    at += o.is_dynamic() ? 2 : o.kind == Kind::kValue ? o.size : o.count;
+    if (o.is_dynamic()) dynamic += o.kind == Kind::kString ? o.count : o.count * o.size;
+  }
+  p.fixed_size = at;
+  p.record_size = (at + dynamic + 7) / 8 * 8;
+  return p;
+}
+
+// What a record holds of its outputs.
+inline std::vector<script::OutputBytes> outputs_of(const Program& p, std::span<const uint8_t> record) {
+  uint64_t hit_word;
+  std::memcpy(&hit_word, &record[abi::kHitWordOffset], sizeof hit_word);
+  std::vector<script::OutputBytes> all;
+  size_t next = p.fixed_size;
+  for (size_t i = 0; i < p.hit.outputs.size(); ++i) {
+    const script::Output& o = p.hit.outputs[i];
+    script::OutputBytes bytes{.is_fault = (hit_word >> (abi::kHitFaultShift + i) & 1) != 0};
+    size_t at = p.output_offsets[i];
+    size_t size = o.kind == script::Output::Kind::kValue ? o.size : o.count;
+    if (o.is_dynamic()) {
+      uint16_t length;
+      std::memcpy(&length, &record[at], sizeof length);
+      bytes.is_cut = (length & abi::kLengthCut) != 0;
+      size = length & (abi::kLengthCut - 1);
+      at = next;
+      next += size;
+    }
+    CHECK(at + size <= record.size());
+    bytes.bytes.assign(&record[at], &record[at] + size);
+    all.push_back(std::move(bytes));
+  }
+  CHECK((next + 7) / 8 * 8 == record.size());
+  return all;
+}
+
+struct HitScene {
+  bool rseq = true;
+  bool flags_live = true;
+  bool skip_red_zone = true;
+  uint16_t live_registers = 0xffff;
+  bool is_return = false;
+  bool is_tail = false;
+  Recorded recorded{};  // by others
+};
+
+class HitRunner {
+ public:
+  HitRunner() : region_(geometry()) {
+    std::memcpy(machine_.code(), kNop, sizeof kNop);
+    uint8_t* end = machine_.code() + sizeof kNop;
+    *end = 0xe9;  // jmp exit
+    const auto rel = static_cast<int32_t>(machine_.exit().value - reinterpret_cast<uint64_t>(end) - 5);
+    std::memcpy(end + 1, &rel, sizeof rel);
+  }
+
+  x86::test::Machine& machine() { return machine_; }
+  ring::TestRegion& region() { return region_; }
+
+  // Puts the program on the instruction; false: it was refused.
+  Result<Pad> build(const Program& program, const HitScene& scene) {
+    program_ = program;
+    program_.is_return = scene.is_return;
+    program_.is_tail = scene.is_tail;
+    program_.frame_id = kHitClass;
+    enter_ = {.kind = Program::Kind::kEnter, .switch_index = 0, .frame_id = kHitClass};
+    describe(scene);
+    TRY(const AreaPrologue prologue, build_area_prologue(addr(machine_.pads().data()), env_));
+    std::copy(prologue.code.begin(), prologue.code.end(), machine_.pads().begin());
+    uint8_t* at = machine_.pads().data() + (prologue.code.size() + kPadAlign - 1) / kPadAlign * kPadAlign;
+    std::vector<PadProbe> probes;
+    if (scene.is_return) probes.push_back({.program = &enter_});
+    probes.push_back({.program = &program_,
+                      .flags_live = scene.flags_live,
+                      .skip_red_zone = scene.skip_red_zone,
+                      .live_registers = scene.live_registers});
+    const PadSite site{.addr = addr(machine_.code()), .window = kNop, .probes = probes};
+    TRY(Pad pad, build_pad(addr(at), site, env_, prologue.stubs));
+    CHECK(pad.code.size() <= max_pad_size(site));
+    CHECK(at + pad.code.size() <= machine_.pads().data() + machine_.pads().size());
+    std::copy(pad.code.begin(), pad.code.end(), at);
+    machine_.code()[0] = 0xe9;  // jmp pad
+    const auto rel = static_cast<int32_t>(at - machine_.code() - 5);
+    std::memcpy(machine_.code() + 1, &rel, sizeof rel);
+    pad_ = at;
+    return pad;
+  }
+
+  // Runs it once. The record, if any.
+  std::optional<std::vector<uint8_t>> run(x86::test::MachineState& state) {
+    region_.format();
+    region_.header()->shadow_by_thread = env_.rseq.has_value();
+    region_.gate()->pid = ::getpid();
+    region_.region()[region_.geometry().switches_offset()] = abi::kSwitchOn;
+    signal_ = machine_.run(state, machine_.code());
+    return take_record();
+  }
+  // What the state becomes without a probe: parts of it are never as they were loaded.
+  x86::test::MachineState run_unprobed(x86::test::MachineState state) {
+    CHECK(machine_.run(state, machine_.code() + sizeof kNop) == 0);
+    return state;
+  }
+  int signal() const { return signal_; }
+  bool was_in_section() const { return in_section_; }
+  uint64_t discarded() const {
+    return ring::CounterReader(region_.geometry(), region_.region()).totals().discarded;
+  }
+  const Program& program() const { return program_; }
+  const uint8_t* pad() const { return pad_; }
+
+ private:
+  static constexpr uint8_t kNop[] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
+
+  static abi::Geometry geometry() {
+    return {.ring_count = static_cast<uint32_t>(::sysconf(_SC_NPROCESSORS_CONF)),
+            .class_count = kHitClass + 1,
+            .subbuf_count = 2,
+            .subbuf_size = 1 << 14,
+            .probe_count = 1,
+            .slot_size = 4096,
+            .slot_count = 4};
+  }
+  static TargetAddr addr(const void* p) { return x86::test::Machine::addr(p); }
+
+  void describe(const HitScene& scene) {
+    env_ = {};
+    env_.geometry = region_.geometry();
+    env_.control = addr(region_.region());
+    env_.shadow_size = abi::kShadowSize;
+    env_.recorded = scene.recorded;
+    if (scene.rseq && __rseq_size != 0)
+      env_.rseq = Rseq{.offset = static_cast<int32_t>(__rseq_offset), .signature = RSEQ_SIG};
+  }
+
+  std::optional<std::vector<uint8_t>> take_record() {
+    const uint32_t least = (program_.fixed_size + 7) / 8 * 8;
+    const bool has_word = !program_.hit.outputs.empty();
+    const uint32_t sizes[] = {0, sizeof(abi::ProcessRecord),
+                              has_word ? ring::dynamic_size(least, program_.record_size) : least};
+    std::vector<std::vector<uint8_t>> records;
+    const auto take = [&](uint64_t, uint16_t id, const uint8_t* record, uint32_t size) {
+      if (id == kHitClass) records.emplace_back(record, record + size);
+    };
+    ring::DrainStats stats;
+    for (uint32_t i = 0; i < region_.geometry().ring_count; ++i)
+      stats += ring::RingReader(region_.geometry(), region_.region(), i, sizes).drain(take);
+    in_section_ = !records.empty();
+    stats += ring::SharedRingReader(region_.geometry(), region_.region(), sizes).finish(take);
+    CHECK(stats.malformed == 0 && records.size() <= 1);
+    if (records.empty()) return {};
+    return records.front();
+  }
+
+  x86::test::Machine machine_;
+  ring::TestRegion region_;
+  Environment env_;
+  Program program_, enter_;
+  uint8_t* pad_ = nullptr;
+  int signal_ = 0;
+  bool in_section_ = false;
+};
+
+}  // namespace blip::jit::test
