@@ -22,7 +22,7 @@ namespace {
 constexpr size_t kPage = 4096;
 constexpr uint64_t kRestorer = 0x04000000;
 
-// One page each: text, pads, runtime.
+// Text and pads, a page each, then the runtime.
 constexpr size_t kTrapSite = 0;        // int3; ret
 constexpr size_t kSigactionSite = 16;  // mov %rcx, %r10; mov $13, %eax; syscall; ret
 constexpr size_t kStub = kPage;
@@ -37,7 +37,8 @@ constexpr uint8_t kPadCode[] = {0xb8, 7, 0, 0, 0, 0xc3};
 class TrapPads : public testing::Test {
  protected:
   TrapPads() {
-    auto mapping = Mapping::create(4 * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    auto mapping = Mapping::create(kRuntime + runtime::runtime_blob().size(), PROT_READ | PROT_WRITE,
+                                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     CHECK(mapping.has_value());
     code_ = *std::move(mapping);
     const TrapPlaces places{at(kRuntime), TargetAddr(reinterpret_cast<uintptr_t>(&table_))};
