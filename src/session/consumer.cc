@@ -12,17 +12,48 @@ Consumer::Consumer(const ConsumerInput& input) : clock_(input.clock), vpid_(inpu
 void Consumer::add_classes(const std::vector<ctf::EventClass>& all) {
   layouts_.resize(all.size() + abi::kFirstClass);
   latencies_.resize(layouts_.size());
+  packers_.resize(layouts_.size());
   for (const ctf::EventClass& c : all) {
+    // What rings do not hold lies in front of all fields of an event; with a hit word, offsets are those of
+    // records already.
     const uint32_t pid_size = c.leads_with_pid ? ctf::kPidSize : 0;
+    const uint32_t nearer = c.has_hit_word ? 0 : pid_size;
     Layout& layout = layouts_[c.id];
     layout.leads_with_pid = c.leads_with_pid;
     layout.pid_in_event = {c.leads_with_pid && !c.fields.front().is_implicit, c.leads_with_pid};
     layout.fields_size = ctf::fields_size(c) - pid_size;
+    layout.has_hit_word = c.has_hit_word;
     for (const ctf::Field& f : c.fields) {
-      if (f.type == ctf::FieldType::kText16) layout.name_offset = static_cast<int32_t>(f.offset - pid_size);
-      if (f.is_duration) layout.latency_offset = static_cast<int32_t>(f.offset - pid_size);
+      if (f.type == ctf::FieldType::kText16) layout.name_offset = static_cast<int32_t>(f.offset - nearer);
+      if (f.is_duration) layout.latency_offset = static_cast<int32_t>(f.offset - nearer);
     }
+    layout.is_ready = layout.name_offset < 0 && layout.latency_offset < 0 && !layout.has_hit_word;
+    add_packer(c);
   }
+}
+
+void Consumer::add_packer(const ctf::EventClass& c) {
+  if (!c.has_hit_word || packers_[c.id] || !ctf::check_outputs(c)) return;
+  packers_[c.id] = std::make_unique<ctf::EventPacker>(c);
+}
+
+bool Consumer::put_packed(RingOutput* out, uint64_t time_ns, uint16_t class_id, int32_t pid,
+                          std::span<const uint8_t> record) {
+  const Layout& layout = layouts_[class_id];
+  if (!packers_[class_id]) return false;
+  const auto fields = packers_[class_id]->pack(record);
+  if (!fields) return false;
+  if (out && !limit_.reached()) {
+    write(*out, time_ns, class_id, pid, fields->data(), static_cast<uint32_t>(fields->size()));
+    if (layout.latency_offset >= 0)
+      add_latency(class_id, &record[static_cast<size_t>(layout.latency_offset)]);
+  }
+  if (live_) {
+    std::vector<uint8_t> event(abi::kHeaderSize);
+    event.insert(event.end(), fields->begin(), fields->end());
+    show(time_ns, class_id, pid, event.data(), static_cast<uint32_t>(event.size()));
+  }
+  return true;
 }
 
 Status Consumer::write_to(TraceOutput output) {
@@ -44,7 +75,7 @@ void Consumer::show(uint64_t time_ns, uint16_t class_id, int32_t pid, const uint
   std::vector<uint8_t> whole(record, record + size);
   const auto* bytes = reinterpret_cast<const uint8_t*>(&pid);
   whole.insert(whole.begin() + abi::kHeaderSize, bytes, bytes + sizeof pid);
-  whole.resize((whole.size() + 7) / 8 * 8);
+  if (!layouts_[class_id].has_hit_word) whole.resize((whole.size() + 7) / 8 * 8);
   live_->add(time_ns, class_id, whole.data(), static_cast<uint32_t>(whole.size()));
 }
 

@@ -5,12 +5,14 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "abi/layout.h"
 #include "base/result.h"
 #include "ctf/clock.h"
+#include "ctf/event_packer.h"
 #include "ring/histogram.h"
 #include "session/live_merge.h"
 #include "session/ring_output.h"
@@ -80,12 +82,14 @@ class Consumer {
   virtual std::vector<std::string> warnings() const { return {}; }
 
  protected:
-  // Of a class: how its records in rings differ from its events.
+  // Of a class: how its records in rings differ from its events. Offsets are those of the records.
   struct Layout {
     uint32_t fields_size = 0;     // without the pid
     int32_t name_offset = -1;     // of a thread's name to be filled in
     int32_t latency_offset = -1;  // of a time to be converted to ns
     bool leads_with_pid = false;
+    bool has_hit_word = false;  // to be packed
+    bool is_ready = true;  // the record is the event: it has none of the above but a pid to be put in front
     // Whether an event in the trace has the pid in front: in a stream of one process, of several.
     std::array<bool, 2> pid_in_event{};
   };
@@ -103,20 +107,15 @@ class Consumer {
                                   const uint8_t* record, uint32_t size) {
     const Layout& layout = layouts_[class_id];
     if (out && !limit_.reached()) {
-      if (ctf::StreamWriter* writer = out->writer_for(pid); !writer) [[unlikely]] {
-        ++unwritten_;
-      } else if (layout.pid_in_event[out->of_several()]) {
-        writer->append_with_pid(time_ns, class_id, pid, record + abi::kHeaderSize, layout.fields_size);
-      } else {
-        writer->append(time_ns, class_id, record + abi::kHeaderSize, layout.fields_size);
-      }
-      ++events_;
-      ++limit_.taken;
+      write(*out, time_ns, class_id, pid, record + abi::kHeaderSize, layout.fields_size);
       if (layout.latency_offset >= 0) [[unlikely]]
         add_latency(class_id, record + layout.latency_offset);
     }
     if (live_) show(time_ns, class_id, pid, record, size);
   }
+  // The same for a record with a hit word. False: it is malformed.
+  bool put_packed(RingOutput* out, uint64_t time_ns, uint16_t class_id, int32_t pid,
+                  std::span<const uint8_t> untrusted_record);
   void flush(bool all);
   void flush_one(RingOutput& output, bool all);
   // What reached the files, and what got lost on the way there.
@@ -128,13 +127,27 @@ class Consumer {
   std::vector<RingOutput> outputs_;  // one per stream of streams()
 
  private:
+  [[gnu::always_inline]] void write(RingOutput& out, uint64_t time_ns, uint16_t class_id, int32_t pid,
+                                    const uint8_t* fields, uint32_t size) {
+    if (ctf::StreamWriter* writer = out.writer_for(pid); !writer) [[unlikely]] {
+      ++unwritten_;
+    } else if (layouts_[class_id].pid_in_event[out.of_several()]) {
+      writer->append_with_pid(time_ns, class_id, pid, fields, size);
+    } else {
+      writer->append(time_ns, class_id, fields, size);
+    }
+    ++events_;
+    ++limit_.taken;
+  }
   void show(uint64_t time_ns, uint16_t class_id, int32_t pid, const uint8_t* record, uint32_t size);
+  void add_packer(const ctf::EventClass& event_class);
   void add_latency(uint16_t class_id, const uint8_t* ns);
 
   int32_t vpid_;
   std::unique_ptr<const TraceOutput> trace_;
   LiveMerge* live_ = nullptr;
-  std::vector<ring::Histogram> latencies_;  // by class id
+  std::vector<ring::Histogram> latencies_;                  // by class id
+  std::vector<std::unique_ptr<ctf::EventPacker>> packers_;  // by class id, of those with a hit word
   uint64_t events_ = 0;
   uint64_t unwritten_ = 0;  // there is no stream for them
   EventLimit& limit_;

@@ -13,6 +13,7 @@
 #include <filesystem>
 
 #include "base/check.h"
+#include "ctf/test_captured.h"
 #include "probe/left_region.h"
 #include "ring/test_region.h"
 #include "session/saving.h"
@@ -22,12 +23,12 @@ namespace {
 using namespace blip;
 
 constexpr abi::Geometry kGeometry = {.ring_count = 1,
-                                     .class_count = abi::kFirstClass + 1,
+                                     .class_count = abi::kFirstClass + 2,
                                      .subbuf_count = 2,
                                      .subbuf_size = 4096,
                                      .site_count = 8,
                                      .probe_count = 1,
-                                     .slot_size = 64,
+                                     .slot_size = 128,
                                      .slot_count = 16,
                                      .schema_size = 4096};
 
@@ -44,6 +45,12 @@ std::string schema_text() {
   schema.classes.push_back({.id = abi::kFirstClass, .name = "work"});
   schema.classes.back().fields = {{"rdi", ctf::FieldType::kHex64}};
   ctf::lay_out(schema.classes.back());
+  using namespace ctf::testing;
+  const ctf::Field element = structure("", {integer("x", ctf::kNoOutput, 4)});
+  schema.classes.push_back(
+      captured_class({fixed(8, true), string(20), elements(4, 4)},
+                     {labelled(integer("e", 0, 4), {{1, "RED"}}), text("s", 1), sequence("v", 2, 4, element)},
+                     abi::kFirstClass + 1, "captured"));
   return to_text(schema);
 }
 

@@ -5,14 +5,22 @@
 //   text HOSTNAME PROCNAME COMMAND-LINE CREATION-TIME DIR PREFIX
 //   class ID LEADS-WITH-PID MANY-PLACES OF-BLIP NAME
 //   field TYPE IS-CONTEXT IS-IMPLICIT NAME           of the class before it
+//   hit                                              the class before it has a hit word
+//   output KIND SIZE COUNT MAY-FAULT                 of the class before it
+//   typed DEPTH TYPE IS-CONTEXT IS-IMPLICIT OUTPUT BEGIN SIZE SIGNED HEX BIT-OFFSET BIT-SIZE COUNT NAME NOTE
+//                                                    a captured field of the class or, if DEPTH is not 0, of
+//                                                    the last one of a lower depth
+//   label VALUE NAME                                 of the captured field before it
 #include "session/region_schema.h"
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 
 #include "abi/layout.h"
+#include "ctf/captured.h"
 
 namespace blip::session {
 
@@ -151,7 +159,75 @@ void parse_field(Words& words, ctf::EventClass& c) {
   c.fields.push_back(std::move(field));
 }
 
-bool parse_line(std::string_view line, RegionSchema& schema) {
+void parse_output(Words& words, ctf::EventClass& c) {
+  ctf::RecordOutput output;
+  output.kind = static_cast<ctf::RecordOutput::Kind>(
+      words.number(0, static_cast<int>(ctf::RecordOutput::Kind::kSequence)));
+  output.size = words.number<uint32_t>(0, UINT32_MAX);
+  output.count = words.number<uint32_t>(0, UINT32_MAX);
+  output.may_fault = words.flag();
+  c.outputs.push_back(output);
+}
+
+// The last captured field at `depth`; none: there is no such.
+ctf::Field* last_typed(ctf::EventClass& c, uint32_t depth) {
+  std::vector<ctf::Field>* list = &c.fields;
+  for (; depth > 0 && !list->empty(); --depth) list = &list->back().members;
+  return list->empty() ? nullptr : &list->back();
+}
+
+// Returns the depth of the field; none: it is no member of anything.
+std::optional<uint32_t> parse_typed(Words& words, ctf::EventClass& c) {
+  const auto depth = words.number<uint32_t>(0, ctf::kMaxFieldDepth);
+  ctf::Field* outer = depth == 0 ? nullptr : last_typed(c, depth - 1);
+  if (depth != 0 && !outer) return std::nullopt;
+  ctf::Field field{};
+  field.type = static_cast<ctf::FieldType>(
+      words.number(static_cast<int>(kLastType) + 1, static_cast<int>(ctf::FieldType::kCut)));
+  field.is_context = words.flag();
+  field.is_implicit = words.flag();
+  field.output = words.number<uint32_t>(0, UINT32_MAX);
+  field.begin = words.number<uint32_t>(0, UINT32_MAX);
+  field.size = words.number<uint32_t>(0, UINT32_MAX);
+  field.is_signed = words.flag();
+  field.is_hex = words.flag();
+  field.bit_offset = words.number<uint8_t>(0, UINT8_MAX);
+  field.bit_size = words.number<uint8_t>(0, UINT8_MAX);
+  field.count = words.number<uint32_t>(0, UINT32_MAX);
+  field.name = words.text();
+  field.note = words.text();
+  (outer ? outer->members : c.fields).push_back(std::move(field));
+  return depth;
+}
+
+// What tells of captured data, after the class it belongs to.
+class CapturedLines {
+ public:
+  bool parse(std::string_view kind, Words& words, ctf::EventClass& c) {
+    if (kind == "hit") {
+      c.has_hit_word = true;
+    } else if (kind == "output") {
+      parse_output(words, c);
+    } else if (kind == "typed") {
+      const auto depth = parse_typed(words, c);
+      if (!depth) return false;
+      depth_ = *depth;
+    } else if (kind == "label") {
+      ctf::Field* field = last_typed(c, depth_);
+      if (!field) return false;
+      const auto value = words.number<int64_t>(INT64_MIN, INT64_MAX);
+      field->labels.push_back({value, words.text()});
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+ private:
+  uint32_t depth_ = 0;  // of the last field
+};
+
+bool parse_line(std::string_view line, RegionSchema& schema, CapturedLines& captured) {
   Words words(line);
   const std::string_view kind = words.next();
   if (kind == "trace") {
@@ -162,7 +238,7 @@ bool parse_line(std::string_view line, RegionSchema& schema) {
     parse_class(words, schema);
   } else if (kind == "field" && !schema.classes.empty()) {
     parse_field(words, schema.classes.back());
-  } else {
+  } else if (schema.classes.empty() || !captured.parse(kind, words, schema.classes.back())) {
     return false;
   }
   return !words.bad();
@@ -172,8 +248,20 @@ bool usable(ctf::EventClass& c) {
   if (c.leads_with_pid &&
       (c.fields.empty() || c.fields[0].type != ctf::FieldType::kInt32 || !c.fields[0].is_context))
     return false;
+  if (!c.has_hit_word && std::any_of(c.fields.begin(), c.fields.end(),
+                                     [](const ctf::Field& f) { return !ctf::is_plain(f.type); }))
+    return false;
   ctf::lay_out(c);
-  return c.record_size <= abi::kMaxRecordSize;
+  return c.has_hit_word ? ctf::check_outputs(c).has_value() : c.record_size <= abi::kMaxRecordSize;
+}
+
+void add_typed(std::string& text, const ctf::Field& f, uint32_t depth) {
+  text += fmt::format("typed {} {} {:d} {:d} {} {} {} {:d} {:d} {} {} {} {} {}\n", depth,
+                      static_cast<int>(f.type), f.is_context, f.is_implicit, f.output, f.begin, f.size,
+                      f.is_signed, f.is_hex, f.bit_offset, f.bit_size, f.count, word(f.name), word(f.note));
+  for (const ctf::Label& label : f.labels)
+    text += fmt::format("label {} {}\n", label.value, word(label.name));
+  for (const ctf::Field& member : f.members) add_typed(text, member, depth + 1);
 }
 
 }  // namespace
@@ -186,9 +274,17 @@ std::string to_text(const RegionSchema& s) {
   for (const ctf::EventClass& c : s.classes) {
     text += fmt::format("class {} {:d} {:d} {:d} {}\n", c.id, c.leads_with_pid, c.many_places, c.of_blip,
                         word(c.name));
-    for (const ctf::Field& f : c.fields)
+    if (c.has_hit_word) text += "hit\n";
+    for (const ctf::RecordOutput& o : c.outputs)
+      text += fmt::format("output {} {} {} {:d}\n", static_cast<int>(o.kind), o.size, o.count, o.may_fault);
+    for (const ctf::Field& f : c.fields) {
+      if (!ctf::is_plain(f.type)) {
+        add_typed(text, f, 0);
+        continue;
+      }
       text += fmt::format("field {} {:d} {:d} {}\n", static_cast<int>(f.type), f.is_context, f.is_implicit,
                           word(f.name));
+    }
   }
   return text;
 }
@@ -196,9 +292,10 @@ std::string to_text(const RegionSchema& s) {
 Result<RegionSchema> parse_region_schema(std::string_view text) {
   const Error broken(ErrorKind::kInvalid, "the description of what a killed blip recorded is damaged");
   RegionSchema schema;
+  CapturedLines captured;
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size());
-    if (!parse_line(text.substr(0, end), schema)) return broken;
+    if (!parse_line(text.substr(0, end), schema, captured)) return broken;
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   for (ctf::EventClass& c : schema.classes)

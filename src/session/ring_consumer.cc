@@ -21,6 +21,14 @@ constexpr uint64_t kRoundsPerRefresh = 16;  // of thread names and discarded cou
 constexpr uint64_t kHeldPart = 16;
 constexpr uint64_t kHeldNs = 1'000'000'000;
 
+// As readers are told.
+uint32_t ring_size_of(const ctf::EventClass& c) {
+  const uint32_t most = ctf::ring_record_size(c);
+  if (!c.has_hit_word) return most;
+  const auto least = static_cast<uint32_t>(abi::Geometry::align_up(c.fixed_size, abi::kRecordAlign));
+  return ring::dynamic_size(least, most);
+}
+
 }  // namespace
 
 RingConsumer::RingConsumer(const ConsumerInput& input, const RingInput& rings)
@@ -48,7 +56,7 @@ RingConsumer::RingConsumer(const ConsumerInput& input, const RingInput& rings)
 void RingConsumer::set_sizes(const std::vector<ctf::EventClass>& classes) {
   for (const ctf::EventClass& c : classes) {
     if (c.of_blip || c.id >= record_sizes_.size()) continue;
-    record_sizes_[c.id] = ctf::ring_record_size(c);
+    record_sizes_[c.id] = ring_size_of(c);
     if (layouts_[c.id].name_offset >= 0 && !names_) names_.emplace(pid_);
   }
 }
@@ -90,10 +98,23 @@ const uint8_t* RingConsumer::finished(const Layout& layout, const uint8_t* recor
 [[gnu::always_inline]] inline void RingConsumer::on_record(RingOutput* out, uint64_t tsc, uint16_t class_id,
                                                            int32_t pid, const uint8_t* record,
                                                            uint32_t size) {
-  if (const Layout& layout = layouts_[class_id]; (layout.name_offset & layout.latency_offset) >= 0)
-      [[unlikely]]
-    record = finished(layout, record, size);
-  put(out, clock_.to_ns(tsc), class_id, pid, record, size);
+  const uint64_t time_ns = clock_.to_ns(tsc);
+  if (layouts_[class_id].is_ready) [[likely]] {
+    put(out, time_ns, class_id, pid, record, size);
+  } else {
+    put_unready(out, time_ns, class_id, pid, record, size);
+  }
+}
+
+[[gnu::noinline]] void RingConsumer::put_unready(RingOutput* out, uint64_t time_ns, uint16_t class_id,
+                                                 int32_t pid, const uint8_t* record, uint32_t size) {
+  const Layout& layout = layouts_[class_id];
+  if (layout.name_offset >= 0 || layout.latency_offset >= 0) record = finished(layout, record, size);
+  if (!layout.has_hit_word) {
+    put(out, time_ns, class_id, pid, record, size);
+  } else if (!put_packed(out, time_ns, class_id, pid, {record, size})) {
+    ++stats_.malformed;
+  }
 }
 
 // A hostile target may make up as many as it likes.

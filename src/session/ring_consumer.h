@@ -43,6 +43,8 @@ class RingConsumer final : public Consumer {
   void set_sizes(const std::vector<ctf::EventClass>& classes);
   void on_record(RingOutput* out, uint64_t tsc, uint16_t class_id, int32_t pid, const uint8_t* record,
                  uint32_t size);
+  void put_unready(RingOutput* out, uint64_t time_ns, uint16_t class_id, int32_t pid, const uint8_t* record,
+                   uint32_t size);
   const uint8_t* finished(const Layout& layout, const uint8_t* record, uint32_t size);
   void hear_of(int32_t pid);
   void tell_discarded(uint64_t now_ns);

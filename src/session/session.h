@@ -21,8 +21,9 @@ using PlaceNamer = std::function<std::string(uint64_t)>;
 // One event for the live printer; valid during the call.
 struct EventView {
   const ctf::EventClass& event_class;
-  uint64_t time_ns;                 // CLOCK_MONOTONIC
-  std::span<const uint8_t> record;  // header and fields, at the offsets of event_class
+  uint64_t time_ns;  // CLOCK_MONOTONIC
+  // Header and fields, at the offsets of event_class; if it has a hit word, back to back as in a file.
+  std::span<const uint8_t> record;
   const PlaceNamer* place_of = nullptr;
 };
 

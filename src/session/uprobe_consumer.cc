@@ -25,6 +25,12 @@ void store(uint8_t* at, T value) {
 void fill(std::vector<uint8_t>& record, const jit::Program& program, const probe::UprobeHit& hit) {
   record.assign(program.record_size, 0);
   store(record.data(), abi::make_header(static_cast<uint16_t>(program.class_id), hit.time_ns));
+  // The kernel hands over registers, and memory is another one by now: nothing of what a program reads is
+  // known.
+  if (const size_t outputs = program.hit.outputs.size(); outputs != 0) {
+    const uint64_t faults = (uint64_t{1} << outputs) - 1;
+    store(&record[abi::kHitWordOffset], faults << abi::kHitFaultShift | program.record_size);
+  }
   for (const jit::Field& field : program.fields) {
     uint8_t* at = &record[field.offset];
     switch (field.capture) {
@@ -74,8 +80,12 @@ void UprobeConsumer::on_hit(const probe::UprobeHit& hit) {
   if (hit.point >= points_.size() || hit.cpu >= cpu_count_) return;
   for (const jit::Program* program : points_[hit.point]) {
     fill(record_, *program, hit);
-    put(output(hit.cpu), hit.time_ns, static_cast<uint16_t>(program->class_id), hit.pid, record_.data(),
-        program->record_size);
+    const auto id = static_cast<uint16_t>(program->class_id);
+    if (layouts_[id].has_hit_word) {
+      put_packed(output(hit.cpu), hit.time_ns, id, hit.pid, record_);
+    } else {
+      put(output(hit.cpu), hit.time_ns, id, hit.pid, record_.data(), program->record_size);
+    }
   }
 }
 
