@@ -3,11 +3,13 @@
 // allocation, no format string, one write per 64 KiB.
 #include "cli/print.h"
 
-#include <charconv>
 #include <cstring>
 
+#include "cli/captured_values.h"
 #include "cli/color.h"
 #include "cli/escape.h"
+#include "cli/value_text.h"
+#include "ctf/packet.h"
 
 namespace blip::cli {
 namespace {
@@ -15,56 +17,10 @@ namespace {
 constexpr size_t kBatch = 64 << 10;
 constexpr int64_t kNsPerSecond = 1'000'000'000;
 
-template <typename Int>
-void append_number(std::string& out, Int value, int base = 10) {
-  char digits[24];
-  out.append(digits, std::to_chars(digits, digits + sizeof(digits), value, base).ptr);
-}
-
 void append_padded(std::string& out, uint64_t value, unsigned width) {
   char digits[20];
   for (unsigned i = width; i-- > 0; value /= 10) digits[i] = static_cast<char>('0' + value % 10);
   out.append(digits, width);
-}
-
-template <typename Int>
-Int load(const uint8_t* from) {
-  Int value;
-  std::memcpy(&value, from, sizeof(value));
-  return value;
-}
-
-void append_value(std::string& out, ctf::FieldType type, const uint8_t* from, bool json) {
-  switch (type) {
-    case ctf::FieldType::kInt32:
-      append_number(out, load<int32_t>(from));
-      break;
-    case ctf::FieldType::kUint32:
-      append_number(out, load<uint32_t>(from));
-      break;
-    case ctf::FieldType::kUint64:
-      append_number(out, load<uint64_t>(from));
-      break;
-    case ctf::FieldType::kHex64:
-      if (!json) out += "0x";
-      append_number(out, load<uint64_t>(from), json ? 10 : 16);
-      break;
-    case ctf::FieldType::kText16:
-    case ctf::FieldType::kText256: {
-      const char* text = reinterpret_cast<const char*>(from);
-      const std::string_view view(text, strnlen(text, ctf::field_size(type)));
-      if (json) {
-        append_json_string(out, view);
-      } else {
-        out += '"';
-        append_escaped(out, view, true);
-        out += '"';
-      }
-      break;
-    }
-    default:
-      break;
-  }
 }
 
 bool is_tid(const ctf::Field& field) { return field.name == "vtid" || field.name == "tid"; }
@@ -83,6 +39,7 @@ struct Printer::ClassFormat {
   Part tid;
   std::vector<Part> parts;
   std::string tail;
+  std::unique_ptr<CapturedValues> captured;  // of a class with a hit word: instead of tid and parts
 };
 
 int64_t measure_realtime_offset() {
@@ -111,8 +68,12 @@ Printer::~Printer() = default;
 
 void Printer::event(const session::EventView& view) {
   if (output_.closed()) return;
-  const ClassFormat& format = format_of(view.event_class);
-  if (view.record.size() < view.event_class.record_size) return;
+  ClassFormat& format = format_of(view.event_class);
+  if (format.captured) {
+    if (!render_captured(view, format)) return;
+  } else if (view.record.size() < view.event_class.record_size) {
+    return;
+  }
   if (style_.json) {
     json_line(view, format);
   } else {
@@ -127,7 +88,7 @@ bool Printer::flush() {
   return read;
 }
 
-const Printer::ClassFormat& Printer::format_of(const ctf::EventClass& event_class) {
+Printer::ClassFormat& Printer::format_of(const ctf::EventClass& event_class) {
   if (event_class.id >= formats_.size()) formats_.resize(event_class.id + 1U);
   auto& slot = formats_[event_class.id];
   if (slot) return *slot;
@@ -139,6 +100,11 @@ const Printer::ClassFormat& Printer::format_of(const ctf::EventClass& event_clas
     if (style_.color) slot->name += kNameColor;
     append_escaped(slot->name, event_class.name);
     if (style_.color) slot->name += kPlain;
+  }
+  if (event_class.has_hit_word) {
+    slot->captured = std::make_unique<CapturedValues>(event_class, style_.json);
+    slot->tail = style_.json ? "}\n" : " }\n";
+    return *slot;
   }
   for (const ctf::Field& field : event_class.fields) {
     if (field.offset + ctf::field_size(field.type) > event_class.record_size) continue;
@@ -174,16 +140,19 @@ void Printer::text_line(const session::EventView& view, const ClassFormat& forma
   buffer_ += ") ";
   if (style_.color) buffer_ += kPlain;
   if (format.has_tid) {
-    append_value(buffer_, format.tid.type, view.record.data() + format.tid.offset, false);
+    append_plain(buffer_, format.tid.type, view.record.data() + format.tid.offset, false);
     buffer_ += ' ';
+  } else if (format.captured && !format.captured->tid().empty()) {
+    buffer_ += format.captured->tid() + ' ';
   }
   buffer_ += format.name;
   for (const auto& part : format.parts) {
     buffer_ += part.lead;
-    append_value(buffer_, part.type, view.record.data() + part.offset, false);
-    if (part.is_place) append_place(view, part.offset);
+    append_plain(buffer_, part.type, view.record.data() + part.offset, false);
+    if (part.is_place) append_place(view, load<uint64_t>(view.record.data() + part.offset), buffer_);
   }
-  buffer_ += format.tail;
+  if (format.captured && !format.captured->text().empty()) buffer_ += ": { " + format.captured->text();
+  buffer_ += format.captured && format.captured->text().empty() ? "\n" : format.tail;
 }
 
 void Printer::json_line(const session::EventView& view, const ClassFormat& format) {
@@ -192,18 +161,26 @@ void Printer::json_line(const session::EventView& view, const ClassFormat& forma
   buffer_ += format.name;
   if (format.has_tid) {
     buffer_ += format.tid.lead;
-    append_value(buffer_, format.tid.type, view.record.data() + format.tid.offset, true);
+    append_plain(buffer_, format.tid.type, view.record.data() + format.tid.offset, true);
+  } else if (format.captured && !format.captured->tid().empty()) {
+    buffer_ += ",\"tid\":" + format.captured->tid();
   }
   for (const auto& part : format.parts) {
     buffer_ += part.lead;
-    append_value(buffer_, part.type, view.record.data() + part.offset, true);
-    if (part.is_place) append_place(view, part.offset);
+    append_plain(buffer_, part.type, view.record.data() + part.offset, true);
+    if (part.is_place) append_place(view, load<uint64_t>(view.record.data() + part.offset), buffer_);
   }
+  if (format.captured) buffer_ += format.captured->text();
   buffer_ += format.tail;
 }
 
-void Printer::append_place(const session::EventView& view, uint32_t offset) {
-  const auto ip = load<uint64_t>(view.record.data() + offset);
+bool Printer::render_captured(const session::EventView& view, ClassFormat& format) {
+  if (view.record.size() < ctf::kEventHeaderSize) return false;
+  return format.captured->render(view.record.subspan(ctf::kEventHeaderSize),
+                                 [&](uint64_t ip, std::string& out) { append_place(view, ip, out); });
+}
+
+void Printer::append_place(const session::EventView& view, uint64_t ip, std::string& out) {
   const auto [known, is_new] = places_.try_emplace(ip);
   if (is_new && view.place_of) {
     const std::string name = (*view.place_of)(ip);
@@ -217,7 +194,7 @@ void Printer::append_place(const session::EventView& view, uint32_t offset) {
       text += '>';
     }
   }
-  buffer_ += known->second;
+  out += known->second;
 }
 
 void Printer::append_clock(int64_t realtime_ns) {

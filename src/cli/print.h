@@ -5,7 +5,7 @@
 //   {"time":1700000000123456789,"name":"parse_request","tid":4711,"rdi":140724603453440,"procname":"server"}
 //
 // Where one name stands for many places, the address is followed by its own: ip = 0x55d0c1a2b1b4 <parse+0x4>,
-// "ip":94352119542196,"place":"parse+0x4".
+// "ip":94352119542196,"place":"parse+0x4". What was captured: captured_values.h.
 #pragma once
 
 #include <cstdint>
@@ -43,12 +43,13 @@ class Printer {
  private:
   struct ClassFormat;  // what is the same in every line of a class, rendered once
 
-  const ClassFormat& format_of(const ctf::EventClass& event_class);
+  ClassFormat& format_of(const ctf::EventClass& event_class);
   void text_line(const session::EventView& view, const ClassFormat& format);
   void json_line(const session::EventView& view, const ClassFormat& format);
   void append_clock(int64_t realtime_ns);
   void append_delta(uint64_t time_ns);
-  void append_place(const session::EventView& view, uint32_t offset);
+  bool render_captured(const session::EventView& view, ClassFormat& format);
+  void append_place(const session::EventView& view, uint64_t ip, std::string& out);
 
   Output& output_;
   PrintStyle style_;

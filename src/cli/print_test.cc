@@ -12,6 +12,8 @@
 #include <cstring>
 
 #include "base/fd.h"
+#include "ctf/event_packer.h"
+#include "ctf/test_captured.h"
 
 namespace blip::cli {
 namespace {
@@ -104,6 +106,24 @@ TEST_F(PrintTest, json_of_all_types) {
   EXPECT_EQ(printed({.json = true, .realtime_offset = kOffset}, {r.at(5)}),
             "{\"time\":1700000000000000005,\"name\":\"ns::f(int)\",\"tid\":4711,\"rdi\":255,"
             "\"procname\":\"sixteen\\ufffdbytes\\n!!\"}\n");
+}
+
+TEST_F(PrintTest, lines_with_captured_data) {
+  using namespace ctf::testing;
+  const EventClass c = captured_class(
+      {string(9)}, {{"vtid", FieldType::kInt32, 0, true}, {"cpu", FieldType::kUint32}, text("s", 0)}, 1, "f");
+  ctf::EventPacker packer(c);
+  const auto event = packer.pack(HitRecord(c).plain(0, 4711).plain(1, 2).dynamic(0, "abc", true).bytes());
+  ASSERT_TRUE(event);
+  std::vector<uint8_t> record(8);
+  record.insert(record.end(), event->begin(), event->end());
+  EXPECT_THAT(printed({}, {{c, 5, record}}), testing::EndsWith(") 4711 f: { cpu = 2, s = \"abc\"... }\n"));
+  EXPECT_EQ(printed({.json = true}, {{c, 5, record}}),
+            "{\"time\":5,\"name\":\"f\",\"tid\":4711,\"cpu\":2,\"s\":\"abc\",\"cut\":[\"s\"]}\n");
+  const EventClass bare = captured_class({fixed(1)}, {{"vtid", FieldType::kInt32, 0, true}}, 2, "g");
+  const std::vector<uint8_t> only_tid = {0, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0};
+  EXPECT_THAT(printed({}, {{bare, 5, only_tid}}), testing::EndsWith(") 9 g\n"));
+  EXPECT_EQ(printed({}, {{c, 5, std::span(record).first(20)}}), "");
 }
 
 TEST_F(PrintTest, the_place_of_an_address_that_many_share) {
