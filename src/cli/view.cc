@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The graph of `babeltrace2 DIR`:
+// The graph of `babeltrace2 DIR`, with a printer of our own:
 //
-//     source.ctf.fs  ==one port per stream==>  filter.utils.muxer  -->  sink.text.pretty  -->  stdout
+//     source.ctf.fs  ==one port per stream==>  filter.utils.muxer  -->  ViewPrinter  -->  stdout
 //
 // The library counts references; each kind is held by a unique_ptr with its put function. Components belong
 // to the graph.
@@ -10,11 +10,14 @@
 #include <babeltrace2/babeltrace.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <memory>
+
+#include "cli/color.h"
+#include "cli/view_printer.h"
 
 namespace blip::cli {
 
@@ -62,19 +65,6 @@ Result<Value> source_parameters(const std::string& dir) {
   return parameters;
 }
 
-Result<Value> sink_parameters(ViewColor color) {
-  const char* word = color == ViewColor::kAuto ? "auto" : color == ViewColor::kAlways ? "always" : "never";
-  // The parameter alone cannot force colours on where the output is no terminal; the variable can.
-  if (color != ViewColor::kAuto)
-    ::setenv("BABELTRACE_TERM_COLOR", color == ViewColor::kAlways ? "ALWAYS" : "NEVER", 1);
-  Value parameters(bt_value_map_create());
-  if (!parameters || bt_value_map_insert_string_entry(parameters.get(), "color", word) !=
-                         BT_VALUE_MAP_INSERT_ENTRY_STATUS_OK) {
-    return library_error("out of memory");
-  }
-  return parameters;
-}
-
 Result<const bt_component_source*> add_source(bt_graph* graph, const std::string& dir) {
   TRY(const Plugin plugin, find_plugin("ctf"));
   TRY(const Value parameters, source_parameters(dir));
@@ -98,18 +88,6 @@ Result<const bt_component_filter*> add_muxer(bt_graph* graph) {
   return muxer;
 }
 
-Result<const bt_component_sink*> add_printer(bt_graph* graph, ViewColor color) {
-  TRY(const Value parameters, sink_parameters(color));
-  TRY(const Plugin plugin, find_plugin("text"));
-  const auto* kind = bt_plugin_borrow_sink_component_class_by_name_const(plugin.get(), "pretty");
-  const bt_component_sink* sink = nullptr;
-  if (!kind || bt_graph_add_sink_component(graph, kind, "printer", parameters.get(), BT_LOGGING_LEVEL_NONE,
-                                           &sink) != BT_GRAPH_ADD_COMPONENT_STATUS_OK) {
-    return library_error("cannot print the trace");
-  }
-  return sink;
-}
-
 Status connect(bt_graph* graph, const bt_port_output* from, const bt_port_input* to) {
   if (from && to && bt_graph_connect_ports(graph, from, to, nullptr) == BT_GRAPH_CONNECT_PORTS_STATUS_OK) {
     return {};
@@ -128,16 +106,21 @@ Status connect_streams(bt_graph* graph, const bt_component_source* source, const
   return {};
 }
 
-Result<Graph> build_graph(const std::string& dir, ViewColor color) {
+Result<Graph> build_graph(const std::string& dir, ViewPrinter& view_printer) {
   Graph graph(bt_graph_create(0));
   if (!graph) return library_error("out of memory");
   TRY(const auto* source, add_source(graph.get(), dir));
   TRY(const auto* muxer, add_muxer(graph.get()));
-  TRY(const auto* printer, add_printer(graph.get(), color));
+  TRY(const auto* printer, view_printer.add_to(graph.get()));
   TRY_OK(connect_streams(graph.get(), source, muxer));
   TRY_OK(connect(graph.get(), bt_component_filter_borrow_output_port_by_index_const(muxer, 0),
                  bt_component_sink_borrow_input_port_by_index_const(printer, 0)));
   return graph;
+}
+
+bool wants_color(ViewColor color) {
+  if (color != ViewColor::kAuto) return color == ViewColor::kAlways;
+  return use_color(ColorChoice::kAuto, STDOUT_FILENO);
 }
 
 bt_interrupter* active_interrupter = nullptr;
@@ -203,7 +186,8 @@ Result<int> view_trace(const std::string& dir, ViewColor color) {
   const Interrupter interrupter(bt_interrupter_create());
   if (!interrupter) return library_error("out of memory");
   const ViewSignals signals(interrupter.get());
-  TRY(const Graph graph, build_graph(dir, color));
+  ViewPrinter printer(wants_color(color));
+  TRY(const Graph graph, build_graph(dir, printer));
   if (bt_graph_add_interrupter(graph.get(), interrupter.get()) != BT_GRAPH_ADD_INTERRUPTER_STATUS_OK)
     return library_error("out of memory");
   TRY_OK(run(graph.get(), interrupter.get(), dir));

@@ -9,10 +9,10 @@ namespace blip::cli {
 
 enum class ViewColor { kAuto, kAlways, kNever };
 
-// Prints the trace in `dir` to stdout as `babeltrace2 DIR` does (libbabeltrace2 does the work; what was
-// discarded is told on stderr), and returns the exit code. Ctrl-C is a normal end. A reader that closes the
-// pipe ends the program by SIGPIPE, quietly. Fails if `dir` does not exist, holds no trace, or holds a
-// damaged one.
+// Prints the trace in `dir` to stdout in lines like those of `babeltrace2 DIR` (libbabeltrace2 reads it),
+// with values as `blip trace` shows them; what was discarded is told on stderr. Returns the exit code. Ctrl-C
+// is a normal end. A reader that closes the pipe ends the program by SIGPIPE, quietly. Fails if `dir` does
+// not exist, holds no trace, or holds a damaged one.
 Result<int> view_trace(const std::string& dir, ViewColor color = ViewColor::kAuto);
 
 }  // namespace blip::cli

@@ -6,10 +6,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <sstream>
+
+#include "cli/captured_values.h"
+#include "ctf/event_packer.h"
+#include "ctf/metadata.h"
+#include "ctf/stream_writer.h"
+#include "ctf/test_captured.h"
+#include "ctf/trace_dir.h"
 
 namespace blip::cli {
 namespace {
@@ -58,6 +67,7 @@ class View : public ::testing::Test {
 
   // In a child with its stdout in a file: the library keeps state for the whole process.
   int in_child(const std::function<void()>& set_up, ViewColor color) {
+    std::fflush(stdout);  // or the child would print it too
     const pid_t child = ::fork();
     if (child == 0) {
       const int out = ::open((root_ + "/out").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
@@ -88,6 +98,93 @@ TEST_F(View, prints_what_babeltrace2_prints) {
   ASSERT_EQ(std::system(("babeltrace2 '" + dir_ + "' >'" + root_ + "/out'").c_str()), 0);
   EXPECT_EQ(ours, output());
   EXPECT_THAT(ours, HasSubstr("work: { n = 499 }"));
+}
+
+// One of each kind, nested, with names that occur twice.
+ctf::EventClass captured() {
+  using namespace ctf::testing;
+  using ctf::kNoOutput;
+  const ctf::Field point = structure("", {integer("x", kNoOutput, 2), integer("y", kNoOutput, 2, true, 2)});
+  ctf::Field pointer = integer("p", 0, 8, false);
+  pointer.is_hex = true;
+  return captured_class(
+      {fixed(8, true), string(20), elements(4, 9), fixed(16), fixed(4, true), fixed(1), fixed(1), fixed(4),
+       fixed(8)},
+      {{"vtid", ctf::FieldType::kInt32, 0, true},
+       pointer,
+       labelled(integer("color", 4, 4), {{-1, "NEG"}, {2, "RED"}}),
+       number("c", ctf::FieldType::kChar, 5, 1, true),
+       number("b", ctf::FieldType::kBool, 6, 1),
+       number("f", ctf::FieldType::kFloat, 7, 4),
+       number("d", ctf::FieldType::kFloat, 8, 8),
+       structure("in", {text("s", 1), sequence("v", 2, 4, point), note("gone", "<optimized out>")}),
+       array("a", 3, 0, 8, 2, array("", kNoOutput, 0, 4, 2, point)),
+       integer("cut", 5, 1)},
+      2, "captured");
+}
+
+// What `blip trace` would show of the payload.
+std::string shown_live(const ctf::EventClass& c, std::span<const uint8_t> fields) {
+  CapturedValues values(c, false);
+  EXPECT_TRUE(values.render(fields, {}));
+  return "{ " + values.text() + " }";
+}
+
+TEST_F(View, captured_data_looks_as_in_a_live_trace) {
+  using namespace ctf::testing;
+  const ctf::EventClass c = captured();
+  ASSERT_TRUE(ctf::check_outputs(c));
+  std::filesystem::remove_all(dir_);
+  auto dir = ctf::TraceDir::create(dir_);
+  ASSERT_TRUE(dir);
+  const ctf::Uuid uuid = ctf::random_uuid();
+  ASSERT_TRUE(dir->write_metadata(ctf::metadata_text({.hostname = "h"}, std::span(&c, 1), uuid)));
+  std::vector<std::string> expected;
+  {
+    auto writer = ctf::StreamWriter::create(dir->dir_fd(), "s", uuid, {.vpid = 42});
+    ASSERT_TRUE(writer);
+    ctf::EventPacker packer(c);
+    const auto add = [&](const HitRecord& record) {
+      const auto event = packer.pack(record.bytes());
+      ASSERT_TRUE(event);
+      writer->append(1000 + expected.size(), c.id, event->data(), static_cast<uint32_t>(event->size()));
+      expected.push_back(shown_live(c, *event));
+    };
+    HitRecord plain(c);
+    plain.plain(0, 7).value(0, uint64_t{0x7f00beef}).value(4, int32_t{2}).value(5, 'x').value(6, true);
+    plain.value(7, 0.1f).value(8, -0.3);
+    add(HitRecord(plain).dynamic(1, "/a \"b\" \x1b[1m").dynamic(2, std::string(8, 'A')));
+    add(HitRecord(plain).value(4, int32_t{-1}).dynamic(1, "/etc", true).dynamic(2, "AAAA", true));
+    add(HitRecord(plain).value(4, int32_t{1}).dynamic(1, "").fault(0));
+    add(HitRecord(plain).value(4, int32_t{97}).dynamic(1, "").fault(0).fault(1).fault(4));
+  }
+  ASSERT_EQ(in_child({}, ViewColor::kNever), 0);
+  std::istringstream lines(output());
+  std::string line;
+  for (const std::string& payload : expected) {
+    ASSERT_TRUE(std::getline(lines, line));
+    EXPECT_THAT(line, HasSubstr(" h:(0) captured: { cpu_id = 0, vpid = 42 }, { vtid = 7 }, "));
+    EXPECT_TRUE(line.ends_with("{ vtid = 7 }, " + payload)) << line << "\n" << payload;
+  }
+  EXPECT_FALSE(std::getline(lines, line));
+  EXPECT_THAT(expected[3], HasSubstr("p = <bad address>, color = <bad address>"));
+  EXPECT_THAT(expected[1], HasSubstr("s = \"/etc\"..., v = [ { x = 16705, y = 16705 } ]..."));
+}
+
+TEST_F(View, what_was_discarded_is_told) {
+  std::filesystem::remove_all(dir_);
+  auto dir = ctf::TraceDir::create(dir_);
+  ASSERT_TRUE(dir);
+  const ctf::Uuid uuid = ctf::random_uuid();
+  ASSERT_TRUE(dir->write_metadata(ctf::metadata_text({}, {}, uuid)));
+  {
+    auto writer = ctf::StreamWriter::create(dir->dir_fd(), "s", uuid, {.vpid = 42});
+    ASSERT_TRUE(writer);
+    writer->set_discarded(77, 1000);
+  }
+  const auto to_same_file = [] { ::dup2(STDOUT_FILENO, STDERR_FILENO); };
+  ASSERT_EQ(in_child(to_same_file, ViewColor::kNever), 0);
+  EXPECT_THAT(output(), HasSubstr("WARNING: Tracer discarded 77 events between ["));
 }
 
 TEST_F(View, a_trace_without_events_prints_nothing) {

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+#include "cli/view_fields.h"
+
+#include <algorithm>
+#include <array>
+
+#include "cli/escape.h"
+#include "cli/value_text.h"
+
+namespace blip::cli {
+
+namespace {
+
+constexpr std::string_view kNoBit = "(none)";
+constexpr uint64_t kCharacters = 256;
+
+bool is(const bt_field* field, bt_field_class_type type) {
+  return bt_field_class_type_is(bt_field_get_class_type(field), type);
+}
+
+uint64_t member_count(const bt_field* structure) {
+  return bt_field_class_structure_get_member_count(bt_field_borrow_class_const(structure));
+}
+const char* member_name(const bt_field* structure, uint64_t index) {
+  return bt_field_class_structure_member_get_name(
+      bt_field_class_structure_borrow_member_by_index_const(bt_field_borrow_class_const(structure), index));
+}
+const bt_field* member(const bt_field* structure, uint64_t index) {
+  return bt_field_structure_borrow_member_field_by_index_const(structure, index);
+}
+
+// That of a sequence, whose elements come next.
+bool is_length(const bt_field* structure, uint64_t index) {
+  if (index + 1 == member_count(structure) ||
+      !is(member(structure, index + 1), BT_FIELD_CLASS_TYPE_DYNAMIC_ARRAY))
+    return false;
+  return member_name(structure, index) == "_" + std::string(member_name(structure, index + 1)) + "_length";
+}
+
+std::string_view label_of_bit(const bt_field_class* kind, uint64_t index) {
+  const auto* mapping = bt_field_class_enumeration_unsigned_borrow_mapping_by_index_const(kind, index);
+  return bt_field_class_enumeration_mapping_get_label(
+      bt_field_class_enumeration_unsigned_mapping_as_mapping_const(mapping));
+}
+
+// blip's own: numbers whose bits have the names of fields.
+bool tells_bits(const bt_field* field) {
+  if (!is(field, BT_FIELD_CLASS_TYPE_UNSIGNED_ENUMERATION)) return false;
+  const bt_field_class* kind = bt_field_borrow_class_const(field);
+  return bt_field_class_enumeration_get_mapping_count(kind) != 0 && label_of_bit(kind, 0) == kNoBit;
+}
+
+// The first label of a number; empty: it has none.
+std::string_view label_of(const bt_field* field) {
+  bt_field_class_enumeration_mapping_label_array labels = nullptr;
+  uint64_t count = 0;
+  const auto status = is(field, BT_FIELD_CLASS_TYPE_UNSIGNED_ENUMERATION)
+                          ? bt_field_enumeration_unsigned_get_mapping_labels(field, &labels, &count)
+                          : bt_field_enumeration_signed_get_mapping_labels(field, &labels, &count);
+  return status == BT_FIELD_ENUMERATION_GET_MAPPING_LABELS_STATUS_OK && count != 0 ? labels[0] : "";
+}
+
+void append_enumeration(std::string& out, const bt_field* field, uint64_t bits, bool is_signed) {
+  const uint64_t labels = bt_field_class_enumeration_get_mapping_count(bt_field_borrow_class_const(field));
+  const std::string_view label = label_of(field);
+  if (labels == kCharacters) {
+    append_character(out, static_cast<uint8_t>(bits), is_signed, false);
+  } else if (label.empty()) {
+    append_integer(out, bits, is_signed, false, false);
+  } else if (labels == 2 && (label == "true" || label == "false")) {
+    out += label;
+  } else {
+    append_labelled(out, label, bits, is_signed, false);
+  }
+}
+
+bool is_about_packets(std::string_view name) {
+  constexpr std::array<std::string_view, 6> kNames = {"timestamp_begin",  "timestamp_end",
+                                                      "content_size",     "packet_size",
+                                                      "events_discarded", "packet_seq_num"};
+  return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+}
+
+}  // namespace
+
+ViewFields::Paths ViewFields::set_bits(const bt_field* field) {
+  Paths paths;
+  const uint64_t bits = bt_field_integer_unsigned_get_value(field);
+  if (bits == 0) return paths;
+  const bt_field_class* kind = bt_field_borrow_class_const(field);
+  for (uint64_t i = 0; i < bt_field_class_enumeration_get_mapping_count(kind); ++i) {
+    const auto* mapping = bt_field_class_enumeration_unsigned_borrow_mapping_by_index_const(kind, i);
+    const auto* ranges = bt_field_class_enumeration_unsigned_mapping_borrow_ranges_const(mapping);
+    const uint64_t bit = bt_integer_range_unsigned_get_lower(
+        bt_integer_range_set_unsigned_borrow_range_by_index_const(ranges, 0));
+    if ((bits & bit) != 0) paths.emplace(label_of_bit(kind, i));
+  }
+  return paths;
+}
+
+void ViewFields::begin(const bt_field* payload) {
+  faults_.clear();
+  cut_.clear();
+  if (!payload) return;
+  for (uint64_t i = member_count(payload); i-- > 0 && tells_bits(member(payload, i));) {
+    const bool is_cut = std::string_view(member_name(payload, i)).starts_with("cut");
+    (is_cut ? cut_ : faults_) = set_bits(member(payload, i));
+  }
+}
+
+void ViewFields::append_scope(std::string& out, const bt_field* structure) {
+  append_structure(out, structure, "");
+}
+
+bool ViewFields::append_packet_context(std::string& out, const bt_field* structure) {
+  const size_t before = out.size();
+  for (uint64_t i = 0; i < member_count(structure); ++i) {
+    if (is_about_packets(member_name(structure, i))) continue;
+    out += out.size() == before ? "{ " : ", ";
+    append_escaped(out, member_name(structure, i));
+    out += " = ";
+    append(out, member(structure, i), "");
+  }
+  if (out.size() == before) return false;
+  out += " }";
+  return true;
+}
+
+void ViewFields::append_structure(std::string& out, const bt_field* field, const std::string& path) {
+  out += "{ ";
+  const size_t before = out.size();
+  for (uint64_t i = 0; i < member_count(field); ++i) {
+    const bt_field* inner = member(field, i);
+    if (is_length(field, i) || tells_bits(inner)) continue;
+    if (out.size() != before) out += ", ";
+    const char* name = member_name(field, i);
+    append_escaped(out, name);
+    out += " = ";
+    const bool has_marks = !faults_.empty() || !cut_.empty();
+    const std::string inner_path = has_marks ? (path.empty() ? name : path + "." + name) : "";
+    if (faults_.contains(inner_path)) {
+      out += kBadAddress;
+    } else {
+      append(out, inner, inner_path);
+      if (cut_.contains(inner_path)) out += "...";
+    }
+  }
+  out += out.size() == before ? "}" : " }";
+}
+
+void ViewFields::append_array(std::string& out, const bt_field* field) {
+  const uint64_t count = bt_field_array_get_length(field);
+  out += "[ ";
+  for (uint64_t i = 0; i < count; ++i) {
+    if (i != 0) out += ", ";
+    append(out, bt_field_array_borrow_element_field_by_index_const(field, i), "[]");
+  }
+  out += count == 0 ? "]" : " ]";
+}
+
+void ViewFields::append_number(std::string& out, const bt_field* field) {
+  const bool is_signed = is(field, BT_FIELD_CLASS_TYPE_SIGNED_INTEGER);
+  const uint64_t bits = is_signed ? static_cast<uint64_t>(bt_field_integer_signed_get_value(field))
+                                  : bt_field_integer_unsigned_get_value(field);
+  if (is(field, BT_FIELD_CLASS_TYPE_ENUMERATION)) return append_enumeration(out, field, bits, is_signed);
+  const bool is_hex = bt_field_class_integer_get_preferred_display_base(bt_field_borrow_class_const(field)) ==
+                      BT_FIELD_CLASS_INTEGER_PREFERRED_DISPLAY_BASE_HEXADECIMAL;
+  append_integer(out, bits, is_signed, is_hex, false);
+}
+
+void ViewFields::append(std::string& out, const bt_field* field, const std::string& path) {
+  if (is(field, BT_FIELD_CLASS_TYPE_INTEGER)) {
+    append_number(out, field);
+  } else if (is(field, BT_FIELD_CLASS_TYPE_STRING)) {
+    const std::string_view text = bt_field_string_get_value(field);
+    if (text == "<optimized out>") {
+      out += text;
+    } else {
+      append_quoted(out, text, false, false);
+    }
+  } else if (is(field, BT_FIELD_CLASS_TYPE_STRUCTURE)) {
+    append_structure(out, field, path);
+  } else if (is(field, BT_FIELD_CLASS_TYPE_ARRAY)) {
+    append_array(out, field);
+  } else if (is(field, BT_FIELD_CLASS_TYPE_SINGLE_PRECISION_REAL)) {
+    append_float(out, bt_field_real_single_precision_get_value(field), false);
+  } else if (is(field, BT_FIELD_CLASS_TYPE_DOUBLE_PRECISION_REAL)) {
+    append_float(out, bt_field_real_double_precision_get_value(field), false);
+  } else if (is(field, BT_FIELD_CLASS_TYPE_BOOL)) {
+    append_truth(out, bt_field_bool_get_value(field) ? 1 : 0);
+  } else if (is(field, BT_FIELD_CLASS_TYPE_VARIANT)) {
+    append(out, bt_field_variant_borrow_selected_option_field_const(field), path);
+  } else {
+    out += '?';  // blip writes no such
+  }
+}
+
+}  // namespace blip::cli

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <babeltrace2/babeltrace.h>
+
+#include <cstdint>
+#include <ctime>
+#include <string>
+
+#include "base/result.h"
+#include "cli/view_fields.h"
+
+namespace blip::cli {
+
+// A sink of a babeltrace2 graph that prints events to stdout, in lines as babeltrace2's own with values as
+// `blip trace` shows them, and what was discarded to stderr.
+class ViewPrinter {
+ public:
+  explicit ViewPrinter(bool color) : color_(color) {}
+
+  // The printer outlives the graph.
+  Result<const bt_component_sink*> add_to(bt_graph* graph);
+
+ private:
+  static bt_graph_simple_sink_component_consume_func_status consume(bt_message_iterator* from, void* printer);
+
+  void print(const bt_message* message);
+  void print_event(const bt_message* message);
+  void print_discarded(const bt_message* message);
+  void append_time(const bt_message* message);
+  void append_clock(std::string& out, int64_t ns);
+  void append_program(const bt_trace* trace);
+  void append_fields(const bt_event* event);
+
+  bool color_;
+  ViewFields fields_;
+  std::string line_;
+  bool have_last_ = false;
+  int64_t last_ns_ = 0;
+  int64_t cached_second_ = INT64_MIN;
+  std::string cached_clock_;  // HH:MM:SS of it
+};
+
+}  // namespace blip::cli
