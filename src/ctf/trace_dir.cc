@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "ctf/trace_dir.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -14,6 +13,8 @@
 #include <tuple>
 #include <vector>
 
+#include "base/directory.h"
+
 namespace blip::ctf {
 
 namespace {
@@ -23,22 +24,6 @@ constexpr const char* kMetadata = "metadata";
 constexpr const char* kTemporary = ".metadata.new";
 constexpr std::string_view kFirstLine = "/* CTF 1.8 */";
 
-Result<std::vector<std::string>> entries(int dir_fd) {
-  const int own = ::openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (own < 0) return Error::from_errno(errno, "cannot read the directory");
-  const std::unique_ptr<DIR, int (*)(DIR*)> dir(::fdopendir(own), ::closedir);
-  if (!dir) {
-    ::close(own);
-    return Error::from_errno(errno, "cannot read the directory");
-  }
-  std::vector<std::string> names;
-  while (const dirent* entry = ::readdir(dir.get())) {
-    const std::string name = entry->d_name;
-    if (name != "." && name != "..") names.push_back(name);
-  }
-  return names;
-}
-
 Error cannot_make(int errno_value, const std::string& path) {
   if (errno_value == ENOENT)
     return Error(ErrorKind::kNotFound, path + ": the directory above it does not exist: make it first",
@@ -47,8 +32,9 @@ Error cannot_make(int errno_value, const std::string& path) {
 }
 
 Status check_usable(int dir_fd, const std::string& path) {
-  TRY(const auto names, entries(dir_fd).with_context(path));
-  if (!names.empty())
+  const auto names = list_directory(".", dir_fd);
+  if (!names) return Error::from_errno(names.error().errno_value(), path + ": cannot read the directory");
+  if (!names->empty())
     return Error(ErrorKind::kUsage,
                  path + ": the directory is not empty: give a new or an empty one with -o");
   if (::faccessat(dir_fd, ".", W_OK | X_OK, AT_EACCESS) != 0)
@@ -109,7 +95,7 @@ Status TraceDir::write_metadata(std::string_view text) {
 }
 
 void TraceDir::abandon() {
-  const auto names = entries(dir_fd());
+  const auto names = list_directory(".", dir_fd());
   if (!names) return;
   for (const std::string& name : *names) {
     struct stat info;
@@ -139,7 +125,7 @@ Result<std::string> newest_trace(const std::string& directory) {
   if (trace_time(directory)) return directory;
   const Fd fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!fd) return Error::from_errno(errno, directory);
-  TRY(const auto names, entries(fd.get()).with_context(directory));
+  TRY(const auto names, list_directory(".", fd.get()).with_context(directory));
   std::optional<std::tuple<time_t, long, std::string>> newest;
   for (const std::string& name : names) {
     const auto time = trace_time(directory + "/" + name);

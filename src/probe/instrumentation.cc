@@ -283,7 +283,7 @@ jit::Environment Instrumentation::environment() const {
 }
 
 Status Instrumentation::build() {
-  fill_header();
+  TRY_OK(fill_header());
   const Batch& batch = batches_.back();
   TRY(MadePatches made,
       batch.build(region_.pad_files.back(), modules_, probes_, environment(), facts_.shadow_stack));
@@ -318,12 +318,13 @@ uint32_t Instrumentation::unannounced_gate() const {
   return abi::kGateOpen | abi::kGateChild;
 }
 
-void Instrumentation::fill_header() {
+Status Instrumentation::fill_header() {
+  // Without it another blip would take this one for dead.
+  TRY(const proc::ProcStat stat, proc::read_stat(::getpid(), ::getpid()).with_context("blip itself"));
   auto* header = reinterpret_cast<abi::DataHeader*>(region());
   header->owner_pid = ::getpid();
   header->owner_pid_namespace = own_pid_namespace();
-  auto stat = proc::read_stat(::getpid(), ::getpid());
-  header->owner_start_time = stat ? stat->start_time : 0;
+  header->owner_start_time = stat.start_time;
   header->trap_size = region_.trap_size;
   header->unannounced_gate = unannounced_gate();
   header->shadow_size = region_.shadow_size;
@@ -334,6 +335,7 @@ void Instrumentation::fill_header() {
   for (size_t i = 0; i < region_.pad_files.size(); ++i) header->pad_files[i] = region_.pad_files[i].inode;
   // Its last store is the magic number: who finds that finds the rest.
   ring::format_region(geometry_, region(), region_.control.value);
+  return {};
 }
 
 void Instrumentation::write_schema(std::string_view text) {

@@ -135,7 +135,7 @@ class Instrumentation {
   bool is_last(const Patch& patch) const;
   void retire(Patch& patch, const std::vector<size_t>& edits);
   Result<bool> restore_one(const Patch& patch, const EditMask& mask);
-  void fill_header();
+  Status fill_header();
   uint32_t unannounced_gate() const;
   jit::Environment environment() const;
   bool thread_before_clone(proc::Attachment& attachment) const;

@@ -124,6 +124,7 @@ Status check_owner(const abi::DataHeader& header) {
         ErrorKind::kBusy,
         fmt::format("traced by a blip in another pid namespace (pid {} there): end that one first", owner));
   auto stat = proc::read_stat(owner, owner);
+  if (!stat && stat.error().kind() != ErrorKind::kGone) return stat.error();
   if (!stat || stat->start_time != header.owner_start_time || stat->state == 'Z') return {};
   return Error(ErrorKind::kBusy, fmt::format("already traced by blip (pid {}): end that one first", owner));
 }

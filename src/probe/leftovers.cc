@@ -23,10 +23,11 @@ namespace {
 
 bool is_blip_memory(const proc::Map& map) { return is_data_memory(map) || is_pad_memory(map); }
 
-std::vector<int> left_over_fds(const proc::Process& process) {
+Result<std::vector<int>> left_over_fds(const proc::Process& process) {
   std::vector<int> fds;
   for (const char* name : {abi::kDataMemfdName, abi::kPadsMemfdName}) {
-    const auto found = proc::find_target_fds(process.pid(), fmt::format("/memfd:{} (deleted)", name));
+    TRY(const std::vector<int> found,
+        proc::find_target_fds(process.pid(), fmt::format("/memfd:{} (deleted)", name)));
     fds.insert(fds.end(), found.begin(), found.end());
   }
   return fds;
@@ -38,7 +39,8 @@ Status close_fds(const proc::Process& process, proc::Memory& memory) {
   TRY(proc::StubSite stub, proc::find_stub_site(memory, maps));
   TRY(proc::Attachment attachment, proc::Attachment::stop_all(process));
   TRY(proc::RemoteCaller caller, proc::RemoteCaller::create(attachment, memory, std::move(stub)));
-  for (int fd : left_over_fds(process)) TRY_OK(proc::remote_close(caller, fd));
+  TRY(const std::vector<int> fds, left_over_fds(process));
+  for (int fd : fds) TRY_OK(proc::remote_close(caller, fd));
   return {};
 }
 
@@ -64,7 +66,8 @@ class Cleaner {
     TRY(const std::vector<LeftRegion> regions, find_regions());
     for (const LeftRegion& region : regions) TRY_OK(clean(region));
     TRY_OK(clean_nameless_pads(regions));
-    if (!left_over_fds(process_).empty()) {
+    TRY(const std::vector<int> fds, left_over_fds(process_));
+    if (!fds.empty()) {
       result_.found = true;
       TRY_OK(proc::on_tracer_thread([&] { return close_fds(process_, memory_); }));
     }
@@ -176,13 +179,16 @@ bool is_traced_by_blip(const proc::Process& process, const proc::Memory& memory)
   return maps && std::any_of(maps->begin(), maps->end(), [&](const proc::Map& map) {
            if (!is_data_memory(map)) return false;
            const auto region = read_left_region(process, memory, map);
-           return region && !region->never_armed() && !check_owner(region->untrusted_header);
+           if (!region || region->never_armed()) return false;
+           const auto owner = check_owner(region->untrusted_header);
+           return !owner && owner.error().kind() == ErrorKind::kBusy;
          });
 }
 
 Status discard_unarmed(proc::RemoteCaller& caller, const proc::Process& process, const proc::Memory& memory,
                        const KeptMemory& kept) {
-  for (int fd : left_over_fds(process)) TRY_OK(proc::remote_close(caller, fd));
+  TRY(const std::vector<int> fds, left_over_fds(process));
+  for (int fd : fds) TRY_OK(proc::remote_close(caller, fd));
   TRY(const std::vector<proc::Map> maps, proc::read_maps(process.pid()));
   for (const proc::Map& map : maps) {
     if (!is_blip_memory(map) || kept.has(map.range)) continue;

@@ -78,9 +78,10 @@ bool MemorySharers::shares(pid_t pid) const {
   });
 }
 
-std::vector<pid_t> MemorySharers::find() const {
+Result<std::vector<pid_t>> MemorySharers::find() const {
+  TRY(const std::vector<pid_t> all, proc::list_processes());
   std::vector<pid_t> sharers;
-  for (pid_t pid : proc::list_processes())
+  for (pid_t pid : all)
     if (pid != ::getpid() && shares(pid)) sharers.push_back(pid);
   return sharers;
 }
@@ -99,10 +100,11 @@ bool MemorySharers::is_relative(pid_t pid, pid_t parent) const {
   return adopted && proc::read_comm(pid, pid) == comm_;
 }
 
-std::vector<pid_t> MemorySharers::find_hidden() const {
+Result<std::vector<pid_t>> MemorySharers::find_hidden() const {
   std::vector<pid_t> hidden;
   if (::geteuid() == 0) return hidden;
-  for (pid_t pid : proc::list_processes())
+  TRY(const std::vector<pid_t> all, proc::list_processes());
+  for (pid_t pid : all)
     if (hides(pid)) hidden.push_back(pid);
   return hidden;
 }

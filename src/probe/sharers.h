@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/fd.h"
+#include "base/result.h"
 
 namespace blip::probe {
 
@@ -21,12 +22,12 @@ class MemorySharers {
   // has the memory, or children that hide are missed.
   MemorySharers(pid_t pid, const Fd& data_fd);
 
-  std::vector<pid_t> find() const;
+  Result<std::vector<pid_t>> find() const;
   bool shares(pid_t pid) const;
 
   // Those that most likely share it but do not let blip look: made undumpable, or another user's by now.
   // Nobody hides from root.
-  std::vector<pid_t> find_hidden() const;
+  Result<std::vector<pid_t>> find_hidden() const;
   bool hides(pid_t pid) const;
 
  private:

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "proc/find_processes.h"
 
-#include <dirent.h>
 #include <fmt/core.h>
 #include <limits.h>
 #include <sys/stat.h>
@@ -9,9 +8,9 @@
 
 #include <algorithm>
 #include <charconv>
-#include <memory>
 #include <string>
 
+#include "base/directory.h"
 #include "proc/status.h"
 #include "proc/thread_names.h"
 
@@ -51,12 +50,10 @@ std::vector<pid_t> blip_and_ancestors() {
 
 }  // namespace
 
-std::vector<pid_t> list_processes() {
+Result<std::vector<pid_t>> list_processes() {
+  TRY(const std::vector<std::string> names, list_directory("/proc"));
   std::vector<pid_t> pids;
-  const std::unique_ptr<DIR, int (*)(DIR*)> directory(::opendir("/proc"), &::closedir);
-  if (!directory) return pids;
-  while (const dirent* entry = ::readdir(directory.get())) {
-    const std::string_view name = entry->d_name;
+  for (const std::string& name : names) {
     pid_t pid = 0;
     const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
     if (error == std::errc() && end == name.data() + name.size()) pids.push_back(pid);
@@ -76,10 +73,11 @@ bool is_named(pid_t pid, std::string_view name) {
   return executable == name || read_comm(pid, pid) == name.substr(0, kCommLength);
 }
 
-std::vector<pid_t> find_processes(std::string_view name) {
+Result<std::vector<pid_t>> find_processes(std::string_view name) {
+  TRY(const std::vector<pid_t> all, list_processes());
   const std::vector<pid_t> own = blip_and_ancestors();
   std::vector<pid_t> found;
-  for (pid_t pid : list_processes()) {
+  for (pid_t pid : all) {
     if (std::find(own.begin(), own.end(), pid) != own.end()) continue;
     if (owned(pid) && is_named(pid, name)) found.push_back(pid);
   }

@@ -6,16 +6,18 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
+
 namespace blip::proc {
 
 // All processes /proc shows, in the order of their pids.
-std::vector<pid_t> list_processes();
+Result<std::vector<pid_t>> list_processes();
 
 // Whether the process's command name (comm, cut at 15 bytes as the kernel does) or its executable's base name
 // is `name`. False for kernel threads and for processes that have ended.
 bool is_named(pid_t pid, std::string_view name);
 
 // Processes of that name that blip's user owns (root: all), without blip itself and its ancestors.
-std::vector<pid_t> find_processes(std::string_view name);
+Result<std::vector<pid_t>> find_processes(std::string_view name);
 
 }  // namespace blip::proc

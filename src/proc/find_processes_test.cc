@@ -46,14 +46,14 @@ class NamedChild {
 
 TEST(FindProcesses, by_command_name_also_a_long_one) {
   NamedChild child("a name with blanks that is cut");
-  EXPECT_THAT(find_processes("a name with blanks that is cut"), Contains(child.pid()));
-  EXPECT_THAT(find_processes("a name with bla"), Contains(child.pid()));
-  EXPECT_THAT(find_processes("a name with bl"), Not(Contains(child.pid())));
+  EXPECT_THAT(*find_processes("a name with blanks that is cut"), Contains(child.pid()));
+  EXPECT_THAT(*find_processes("a name with bla"), Contains(child.pid()));
+  EXPECT_THAT(*find_processes("a name with bl"), Not(Contains(child.pid())));
 }
 
 TEST(FindProcesses, by_executable_but_never_itself) {
   NamedChild child("other");
-  const auto found = find_processes("proc_test");
+  const auto found = *find_processes("proc_test");
   EXPECT_THAT(found, Contains(child.pid()));
   EXPECT_THAT(found, Not(Contains(::getpid())));
 }
@@ -64,8 +64,8 @@ TEST(FindProcesses, not_one_that_has_ended) {
   ::kill(pid, SIGKILL);
   siginfo_t info;
   ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOWAIT), 0);
-  EXPECT_THAT(list_processes(), Contains(pid));
-  EXPECT_THAT(find_processes("soon a zombie"), Not(Contains(pid)));
+  EXPECT_THAT(*list_processes(), Contains(pid));
+  EXPECT_THAT(*find_processes("soon a zombie"), Not(Contains(pid)));
 }
 
 }  // namespace

@@ -64,6 +64,7 @@ Result<HeldRun> HeldRun::begin(pid_t pid) {
   if (::ptrace(PTRACE_SEIZE, pid, nullptr, options()) != 0) {
     const int error = errno;
     const auto status = read_status(pid, pid);
+    if (!status && status.error().kind() != ErrorKind::kGone) return status.error();
     if (!status || error == ESRCH)
       return Error(ErrorKind::kGone, fmt::format("process {} has ended", pid), ESRCH);
     if (error == EPERM && status->tracer_pid == 0) return explain_denial(gather_access_facts(pid, *status));

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "proc/memory_sharer.h"
 
-#include <dirent.h>
 #include <fmt/core.h>
 #include <linux/kcmp.h>
 #include <sys/syscall.h>
@@ -9,8 +8,10 @@
 
 #include <cerrno>
 #include <cstdlib>
-#include <memory>
+#include <string>
+#include <vector>
 
+#include "base/directory.h"
 #include "proc/attachment.h"
 #include "proc/status.h"
 
@@ -20,22 +21,25 @@ namespace {
 
 // An exiting thread gives its memory up before it becomes a zombie; without any it equals all zombies and
 // kernel threads.
-bool has_memory(pid_t pid, pid_t tid) {
+Result<bool> has_memory(pid_t pid, pid_t tid) {
   const auto sizes = read_proc_file(fmt::format("/proc/{}/task/{}/statm", pid, tid));
-  return sizes && !sizes->empty() && !sizes->starts_with("0 ");
+  if (sizes) return !sizes->empty() && !sizes->starts_with("0 ");
+  const int error = sizes.error().errno_value();
+  if (error == ENOENT || error == ESRCH) return false;
+  return sizes.error();
 }
 
 }  // namespace
 
 Result<std::optional<pid_t>> MemorySharerScan::find() {
-  std::unique_ptr<DIR, int (*)(DIR*)> dir(::opendir("/proc"), &::closedir);
-  if (!dir) return Error::from_errno(errno, "cannot open /proc");
-  while (const dirent* entry = ::readdir(dir.get())) {
-    const pid_t other = std::atoi(entry->d_name);
+  TRY(const std::vector<std::string> names, list_directory("/proc"));
+  for (const std::string& name : names) {
+    const pid_t other = std::atoi(name.c_str());
     if (other <= 0 || other == pid_ || strangers_.contains(other)) continue;
     const long order = ::syscall(SYS_kcmp, tid_, other, KCMP_VM, 0, 0);
     if (order == 0) {
-      if (has_memory(pid_, tid_)) return other;
+      TRY(const bool lives, has_memory(pid_, tid_));
+      if (lives) return other;
       return Error(ErrorKind::kGone, fmt::format("process {} has ended", pid_), ESRCH);
     }
     if (order < 0 && errno == ENOSYS) return std::nullopt;

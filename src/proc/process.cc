@@ -41,6 +41,8 @@ Status refuse_blip_and_ancestors(pid_t pid) {
 // /proc/PID also exists for the ids of threads, though it is not listed.
 Result<ProcStatus> read_process_status(pid_t pid) {
   auto text = read_proc_file(fmt::format("/proc/{}/status", pid));
+  if (!text && text.error().errno_value() != ENOENT && text.error().errno_value() != ESRCH)
+    return text.error();
   if (!text) return no_such_process(pid);
   TRY(ProcStatus status, parse_status(*text));
   if (status.tgid != pid)
@@ -50,7 +52,9 @@ Result<ProcStatus> read_process_status(pid_t pid) {
 }
 
 Status refuse_zombie(pid_t pid) {
-  if (find_live_thread(pid)) return {};
+  const auto live = find_live_thread(pid);
+  if (live) return {};
+  if (live.error().kind() != ErrorKind::kGone) return live.error();
   return Error(ErrorKind::kGone, fmt::format("process {} has ended (zombie)", pid), ESRCH);
 }
 

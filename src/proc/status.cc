@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "proc/status.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <signal.h>
 
 #include <cerrno>
 #include <charconv>
-#include <memory>
 
+#include "base/directory.h"
 #include "base/fd.h"
 
 namespace blip::proc {
@@ -150,30 +149,34 @@ Result<ProcStat> read_stat(pid_t pid, pid_t tid) {
 
 Result<std::vector<pid_t>> list_threads(pid_t pid) {
   const std::string path = fmt::format("/proc/{}/task", pid);
-  std::unique_ptr<DIR, int (*)(DIR*)> dir(::opendir(path.c_str()), &::closedir);
-  if (!dir) return errno == ENOENT ? ended(pid, pid) : Error::from_errno(errno, "cannot open " + path);
+  const auto names = list_directory(path);
+  if (!names) return names.error().errno_value() == ENOENT ? ended(pid, pid) : names.error();
   std::vector<pid_t> tids;
-  while (const dirent* entry = ::readdir(dir.get())) {
-    if (const pid_t tid = number<pid_t>(entry->d_name); tid > 0) tids.push_back(tid);
-  }
+  for (const std::string& name : *names)
+    if (const pid_t tid = number<pid_t>(name); tid > 0) tids.push_back(tid);
   if (tids.empty()) return ended(pid, pid);
   return tids;
 }
 
 namespace {
 
-bool is_live(pid_t pid, pid_t tid) {
+Result<bool> is_live(pid_t pid, pid_t tid) {
   const auto stat = read_stat(pid, tid);
-  return stat && stat->state != 'Z' && stat->state != 'X';
+  if (stat) return stat->state != 'Z' && stat->state != 'X';
+  if (stat.error().kind() == ErrorKind::kGone) return false;
+  return stat.error();
 }
 
 }  // namespace
 
 Result<pid_t> find_live_thread(pid_t pid) {
-  if (is_live(pid, pid)) return pid;  // no need to list a thousand others
+  TRY(const bool leader, is_live(pid, pid));
+  if (leader) return pid;  // no need to list a thousand others
   TRY(const std::vector<pid_t> tids, list_threads(pid));
-  for (const pid_t tid : tids)
-    if (is_live(pid, tid)) return tid;
+  for (const pid_t tid : tids) {
+    TRY(const bool live, is_live(pid, tid));
+    if (live) return tid;
+  }
   return ended(pid, pid);
 }
 

@@ -3,8 +3,14 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <cerrno>
+
+#include "proc/memory_sharer.h"
+#include "proc/process.h"
+#include "proc/stop_event.h"
 #include "proc/thread_names.h"
 
 namespace blip::proc {
@@ -83,6 +89,31 @@ TEST(Status, a_thread_that_does_not_exist_is_gone) {
   EXPECT_EQ(read_status(::getpid(), 1).error().kind(), ErrorKind::kGone);
   EXPECT_EQ(list_threads(999999999).error().kind(), ErrorKind::kGone);
   EXPECT_EQ(read_comm(::getpid(), 1), "");
+}
+
+// Else a blip that is short of something lets go of threads that it has stopped, or leaves probes where they
+// are.
+TEST(Status, one_that_cannot_be_looked_at_has_not_ended) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none{0, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  const auto tids = list_threads(::getpid());
+  const auto live = find_live_thread(::getpid());
+  const bool ended = thread_ended(::getpid(), ::getpid());
+  const auto process = Process::open(::getppid());
+  const auto sharer = MemorySharerScan(::getpid(), ::getpid()).find();
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  ASSERT_FALSE(tids);
+  EXPECT_EQ(tids.error().errno_value(), EMFILE);
+  ASSERT_FALSE(live);
+  EXPECT_EQ(live.error().errno_value(), EMFILE);
+  EXPECT_FALSE(ended);
+  ASSERT_FALSE(process);
+  EXPECT_EQ(process.error().errno_value(), EMFILE);
+  ASSERT_FALSE(sharer);
+  EXPECT_EQ(sharer.error().errno_value(), EMFILE);
+  EXPECT_TRUE(thread_ended(::getpid(), 999999999));
 }
 
 }  // namespace

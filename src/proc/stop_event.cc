@@ -62,7 +62,8 @@ StopEvent wait_for_stop(pid_t pid, pid_t tid, std::chrono::steady_clock::time_po
 
 bool thread_ended(pid_t pid, pid_t tid) {
   const auto stat = read_stat(pid, tid);
-  return !stat || stat->state == 'Z' || stat->state == 'X';
+  if (!stat) return stat.error().kind() == ErrorKind::kGone;
+  return stat->state == 'Z' || stat->state == 'X';
 }
 
 void reap_thread(pid_t pid, pid_t tid) {

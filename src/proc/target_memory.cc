@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <filesystem>
 
+#include "base/directory.h"
 #include "proc/proc_directory.h"
 
 namespace blip::proc {
@@ -68,14 +69,15 @@ Status remote_madvise(RemoteCaller& caller, TargetAddr addr, uint64_t size, int 
   return done(caller.call(SYS_madvise, addr.value, size, advice), "madvise");
 }
 
-std::vector<int> find_target_fds(pid_t pid, const std::string& link) {
+Result<std::vector<int>> find_target_fds(pid_t pid, const std::string& link) {
+  const std::string directory = proc_directory(pid) + "/fd";
+  const auto names = list_directory(directory);
+  if (!names && names.error().errno_value() != ENOENT) return names.error();
   std::vector<int> fds;
-  std::error_code error;
-  std::filesystem::directory_iterator entry(proc_directory(pid) + "/fd", error);
-  for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
+  if (!names) return fds;  // it has ended
+  for (const std::string& name : *names) {
     std::error_code gone;
-    if (std::filesystem::read_symlink(entry->path(), gone) == link)
-      fds.push_back(std::stoi(entry->path().filename()));
+    if (std::filesystem::read_symlink(directory + "/" + name, gone) == link) fds.push_back(std::stoi(name));
   }
   return fds;
 }

@@ -28,7 +28,7 @@ Result<TargetAddr> remote_mremap(RemoteCaller& caller, TargetAddr old_addr, uint
 Status remote_madvise(RemoteCaller& caller, TargetAddr addr, uint64_t size, int advice);
 
 // The target's descriptors whose /proc link reads `link`, "/memfd:NAME (deleted)" for a memfd.
-std::vector<int> find_target_fds(pid_t pid, const std::string& link);
+Result<std::vector<int>> find_target_fds(pid_t pid, const std::string& link);
 
 // Opens the file behind a descriptor of the target for reading and writing in this process.
 Result<Fd> open_target_fd(pid_t pid, int fd);

@@ -101,6 +101,7 @@ Result<pid_t> ThreadStopper::choose_thread() const {
   size_t best_rank = kPreference.size();
   for (const pid_t tid : tids) {
     const auto stat = read_stat(process_.pid(), tid);
+    if (!stat && stat.error().kind() != ErrorKind::kGone) return stat.error();
     if (!stat || stat->state == 'Z' || stat->state == 'X') continue;
     const size_t rank = std::min(kPreference.find(stat->state), kPreference.size());
     if (best != 0 && rank >= best_rank) continue;
@@ -140,6 +141,7 @@ Result<bool> ThreadStopper::seize(pid_t tid) {
 Result<bool> ThreadStopper::explain_failed_seize(pid_t tid, int error) const {
   if (error == ESRCH || thread_ended(process_.pid(), tid)) return false;
   const auto status = read_status(process_.pid(), tid);
+  if (!status && status.error().kind() != ErrorKind::kGone) return status.error();
   if (!status) return false;
   if (status->tracer_pid != 0)
     return Error(ErrorKind::kBusy,

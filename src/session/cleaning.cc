@@ -34,9 +34,10 @@ std::set<FileId> data_memory_of(pid_t pid) {
   return ids;
 }
 
-std::vector<pid_t> all_with_memory() {
+Result<std::vector<pid_t>> all_with_memory() {
+  TRY(const std::vector<pid_t> all, proc::list_processes());
   std::vector<pid_t> pids;
-  for (pid_t pid : proc::list_processes())
+  for (pid_t pid : all)
     if (pid != ::getpid() && probe::has_blip_memory(pid)) pids.push_back(pid);
   return pids;
 }
@@ -46,9 +47,11 @@ class Cleaning {
   Result<CleanSummary> run(const CleanOptions& options) {
     if (!options.save_dir.empty()) TRY_OK(save_and_clean(options.pids.front(), options.save_dir));
     for (pid_t pid : options.pids) TRY_OK(clean_asked_for(pid));
-    if (options.all)
-      for (pid_t pid : all_with_memory()) clean_found(pid);
-    clean_sharers();
+    if (options.all) {
+      TRY(const std::vector<pid_t> pids, all_with_memory());
+      for (pid_t pid : pids) clean_found(pid);
+    }
+    TRY_OK(clean_sharers());
     return std::move(summary_);
   }
 
@@ -60,7 +63,7 @@ class Cleaning {
     if (probe::is_traced_by_blip(process, memory)) return {};  // clean_asked_for() will tell
     shared_ = data_memory_of(pid);
     done_.insert(pid);
-    clean_sharers();
+    TRY_OK(clean_sharers());
     done_.erase(pid);
     std::map<uint64_t, SavedRegion> regions;
     save_ = [&](const probe::LeftRegion& region) -> Status {
@@ -102,7 +105,9 @@ class Cleaning {
     auto memory = proc::Memory::open(process.pid());
     Result<probe::Leftovers> cleaned =
         memory ? probe::clean_leftovers(process, *memory, save_) : Result<probe::Leftovers>(memory.error());
-    if (!cleaned && cleaned.error().kind() == ErrorKind::kGone) return true;
+    // It has ended or called exec, if that is so.
+    if (!cleaned && cleaned.error().kind() == ErrorKind::kGone && !probe::has_blip_memory(process.pid()))
+      return true;
     if (cleaned && !cleaned->found) return false;
     CleanedProcess result{.pid = process.pid(), .comm = process.comm()};
     if (cleaned) {
@@ -118,10 +123,11 @@ class Cleaning {
   }
 
   // Children of forks have the same probes. They may fork meanwhile.
-  void clean_sharers() {
+  Status clean_sharers() {
     for (int round = 0; round < kRounds; ++round) {
       bool any = false;
-      for (pid_t pid : all_with_memory()) {
+      TRY(const std::vector<pid_t> pids, all_with_memory());
+      for (pid_t pid : pids) {
         const std::set<FileId> ids = data_memory_of(pid);
         const bool shares =
             std::any_of(ids.begin(), ids.end(), [&](const FileId& id) { return shared_.contains(id); });
@@ -129,8 +135,9 @@ class Cleaning {
         any = true;
         clean_found(pid);
       }
-      if (!any) return;
+      if (!any) break;
     }
+    return {};
   }
 
   CleanSummary summary_;

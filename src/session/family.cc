@@ -60,9 +60,10 @@ bool Family::called_exec(Member& member) const {
 void Family::scan(FamilyNews& news) {
   const auto begin = Clock::now();
   if (begin < next_scan_) return;
-  const std::vector<pid_t> all = descendants_ ? proc::list_processes() : std::vector<pid_t>();
+  const auto all = descendants_ ? proc::list_processes() : std::vector<pid_t>();
+  if (!all) return;
   std::set<pid_t> strangers;
-  for (pid_t pid : all) {
+  for (pid_t pid : *all) {
     if (members_.contains(pid)) continue;
     if (strangers_.contains(pid)) {
       strangers.insert(pid);

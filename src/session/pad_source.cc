@@ -54,12 +54,15 @@ bool PadSource::children_live() {
 }
 
 void PadSource::find_children() {
-  for (pid_t pid : instrumentation_->sharers().find()) {
+  const auto sharers = instrumentation_->sharers().find();
+  const auto hidden = instrumentation_->sharers().find_hidden();
+  if (!sharers || !hidden) return;  // looked for again when probes are taken out, and told
+  for (pid_t pid : *sharers) {
     auto process = proc::Process::open(pid);
     auto memory = proc::Memory::open(pid);
     if (process && memory) children_.push_back({*std::move(process), *std::move(memory)});
   }
-  for (pid_t pid : instrumentation_->sharers().find_hidden()) {
+  for (pid_t pid : *hidden) {
     Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
     if (pidfd) hidden_children_.push_back({pid, std::move(pidfd)});
   }
@@ -81,7 +84,9 @@ void PadSource::disarm_children(Summary& summary) {
   std::set<pid_t> done{pid_};
   for (int round = 0; round < kChildRounds; ++round) {
     bool any = false;
-    for (pid_t pid : instrumentation_->sharers().find()) {
+    const auto sharers = instrumentation_->sharers().find();
+    if (!sharers) return tell_unsearched(sharers.error(), summary);
+    for (pid_t pid : *sharers) {
       if (!done.insert(pid).second) continue;
       any = true;
       const auto removed = disarm_child(pid);
@@ -92,8 +97,18 @@ void PadSource::disarm_children(Summary& summary) {
   tell_hidden_children(summary);
 }
 
+void PadSource::tell_unsearched(const Error& error, Summary& summary) const {
+  summary.warnings.push_back(
+      fmt::format("processes that {} may have forked could not be looked for ({}): their probes stay, "
+                  "harmless, until they end or you say `blip clean --all`",
+                  pid_, error.message()));
+  summary.failed = true;
+}
+
 void PadSource::tell_hidden_children(Summary& summary) const {
-  for (pid_t pid : instrumentation_->sharers().find_hidden()) {
+  const auto hidden = instrumentation_->sharers().find_hidden();
+  if (!hidden) return tell_unsearched(hidden.error(), summary);
+  for (pid_t pid : *hidden) {
     summary.warnings.push_back(
         fmt::format("process {}, forked by {}, could not be restored: it does not let you look at it "
                     "(PR_SET_DUMPABLE 0, or another user's). Its probes stay, harmless, until it ends "

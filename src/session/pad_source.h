@@ -58,6 +58,7 @@ class PadSource final : public EventSource {
 
   void find_children();
   Result<probe::RemovalReport> disarm_child(pid_t pid);
+  void tell_unsearched(const Error& error, Summary& summary) const;
   void tell_hidden_children(Summary& summary) const;
 
   pid_t pid_;

@@ -47,7 +47,7 @@ struct Session::Impl {
   Status register_early();
   Status go();
   Status add_by_pid(pid_t pid);
-  size_t add_by_name();
+  Result<size_t> add_by_name();
   bool is_known(pid_t pid) const;
   // One that has just started may not have its libraries yet.
   int tries() const { return options.wait_for_processes ? kTriesWhileWaiting : 1; }

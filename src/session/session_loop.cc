@@ -76,7 +76,7 @@ std::optional<End> Session::Impl::drop_gone(const Hooks& hooks) {
 void Session::Impl::look_for_more(const Hooks& hooks) {
   if (!options.wait_for_processes || Clock::now() - last_look < kLookForProcesses) return;
   last_look = Clock::now();
-  if (add_by_name() == 0) return;
+  if (const auto added = add_by_name(); !added || *added == 0) return;  // the next look may find some
   const size_t before = live.size();
   const uint64_t probes = armed.probes;
   if (auto status = arm_planned(); !status && !output_error) output_error = status.error();

@@ -117,8 +117,9 @@ Status Session::Impl::add_by_pid(pid_t pid) {
 }
 
 // Every process of the name that can be traced and is not yet; the others are noted.
-size_t Session::Impl::add_by_name() {
-  for (pid_t pid : proc::find_processes(options.process_name)) {
+Result<size_t> Session::Impl::add_by_name() {
+  TRY(const std::vector<pid_t> named, proc::find_processes(options.process_name));
+  for (pid_t pid : named) {
     if (is_known(pid)) continue;
     auto process = proc::Process::open(pid);
     auto traced = process ? TracedProcess::plan(*std::move(process), context)
@@ -139,7 +140,8 @@ bool Session::Impl::is_known(pid_t pid) const {
 }
 
 Status Session::Impl::start_by_name(const std::function<void()>& waiting) {
-  if (add_by_name() > 0) return {};
+  TRY(const size_t running, add_by_name());
+  if (running > 0) return {};
   if (!options.wait_for_processes) {
     if (!armed.notes.empty())
       return Error(ErrorKind::kNotFound, fmt::format("no process named {} can be traced: {}",
@@ -149,7 +151,7 @@ Status Session::Impl::start_by_name(const std::function<void()>& waiting) {
   }
   if (waiting) waiting();
   const auto begin = Clock::now();
-  while (add_by_name() == 0) {
+  for (auto added = add_by_name(); !added || *added == 0; added = add_by_name()) {
     if (stop_requested || (options.duration && Clock::now() - begin > *options.duration))
       return Error(ErrorKind::kNotFound, fmt::format("no process named {} came", options.process_name));
     std::this_thread::sleep_for(kLookForProcesses);

@@ -81,6 +81,15 @@ sh: for n in $$(seq 1 12); do strace -f -qq -o /dev/null -e trace=getdents64 -e 
 run: blip count -p $PID --function work
 expect: work 10
 
+case: each directory that blip clean reads fails once with EIO, and what stays is told
+target: loop_calls 10
+sh: for n in $$(seq 1 8); do rm -f armed; blip count -p $PID --function work >/dev/null 2>armed & b=$$!;
+  until grep -qs armed armed || ! kill -0 $$b 2>/dev/null; do sleep 0.01; done; kill -KILL $$b; wait $$b;
+  strace -f -qq -o /dev/null -e trace=getdents64 -e inject=getdents64:error=EIO:when=$$n blip clean -q -p $PID >/dev/null 2>&1; c=$$?;
+  grep -q memfd:blip /proc/$PID/maps && test $$c -eq 0 && { echo silent at $$n; exit 9; };
+  blip clean -q -p $PID || { echo not cleaned at $$n; exit 9; }; done; exit 0
+unharmed:
+
 case: each thread that blip starts is refused once, and all of them
 target: loop_calls 10
 sh: for n in 1 2 3 4 5 6 1+; do strace -f -qq -o /dev/null -e trace=clone3 -e inject=clone3:error=EAGAIN:when=$$n
