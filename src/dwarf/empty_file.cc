@@ -9,9 +9,14 @@
 
 namespace blip::dwarf {
 
+namespace {
+
+using namespace std::string_view_literals;
+constexpr std::string_view kNames = "\0.shstrtab\0.debug_info\0.debug_abbrev\0"sv;
+
+}  // namespace
+
 std::vector<uint8_t> empty_debug_file() {
-  using namespace std::string_view_literals;
-  constexpr std::string_view kNames = "\0.shstrtab\0.debug_info\0.debug_abbrev\0"sv;
   struct File {
     Elf64_Ehdr header{};
     Elf64_Shdr sections[4]{};
