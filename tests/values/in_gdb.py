@@ -210,10 +210,15 @@ def behind_prologue(block):
 
 def addresses_of(block, entry):
     """(behind the prologue, all lines) of a function."""
-    lines = set()
-    for line in block.function.symtab.linetable():
-        if block.start <= line.pc < block.end and line.pc != entry:
-            lines.add(line.pc)
+    lines = set()  # not by symtab.linetable(): gdb 13 ends there, if the program was optimized as a whole
+    pc = block.start
+    while pc < block.end:
+        if pc != entry:
+            lines.add(pc)
+        last = gdb.find_pc_line(pc).last
+        if not last or last < pc:
+            break
+        pc = last + 1
     return behind_prologue(block), lines
 
 
