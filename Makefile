@@ -4,7 +4,7 @@ BUILD ?= build
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 
-.PHONY: all build demo test cycles torture soak suites bench fuzz tidy tsan plots coverage install deb format lint clean deps-build deps-test deps-bench deps-soak deps-suites deps-deb
+.PHONY: all build demo test cycles torture soak suites bench fuzz tidy tsan asan plots coverage install deb format lint clean deps-build deps-test deps-bench deps-soak deps-suites deps-deb
 
 all: build
 
@@ -82,6 +82,14 @@ tsan: deps-test
 	  -DCMAKE_CXX_COMPILER=clang++-14 -DBLIP_SANITIZE=thread -DBLIP_TESTS=ON >/dev/null
 	@cmake --build $(BUILD)-tsan -j $(JOBS) --target $(TSAN_TESTS)
 	@for test in $(TSAN_TESTS); do timeout -v 600 $(BUILD)-tsan/$$test --gtest_brief=1 --gtest_filter=-Hostile.* || exit 1; done
+
+# The tests of what needs processes under asan and ubsan; those of the pure layers run so in .ci/run.
+ASAN_TESTS = proc_test cli_test dwarf_test probe_test
+asan: deps-test
+	@cmake -S . -B $(BUILD)-clang -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-g1 -O1" -DCMAKE_C_COMPILER=clang-14 \
+	  -DCMAKE_CXX_COMPILER=clang++-14 -DBLIP_SANITIZE=ON -DBLIP_FUZZ=ON -DBLIP_TESTS=ON >/dev/null
+	@cmake --build $(BUILD)-clang -j $(JOBS) --target $(ASAN_TESTS)
+	@scripts/asan.sh $(BUILD)-clang $(ASAN_TESTS)
 
 # docs/plots/*.svg from the newest bench/results/*.json, or from PLOTS=FILE.
 plots:
