@@ -5,6 +5,11 @@
 
 namespace blip::session {
 
+uint64_t measured_latency_rate(const ctf::TscClock& clock) {
+  const double ns_per_unit = clock.clocks().counter_is_monotonic ? 1 : 1e9 / clock.cycles_per_second();
+  return static_cast<uint64_t>(ns_per_unit * static_cast<double>(uint64_t{1} << ctf::ClockSegment::kShift));
+}
+
 Consumer::Consumer(const ConsumerInput& input) : clock_(input.clock), vpid_(input.vpid), limit_(input.limit) {
   Consumer::add_classes(input.classes);
 }

@@ -36,6 +36,9 @@ struct EventLimit {
   bool reached() const { return taken >= most; }
 };
 
+// ns per unit of the records' clock, times 2^ClockSegment::kShift, as far as the clock knows by now.
+uint64_t measured_latency_rate(const ctf::TscClock& clock);
+
 // What a consumer shares with those of the trace's other processes. All of it outlives the consumer.
 struct ConsumerInput {
   pid_t pid;

@@ -5,6 +5,7 @@
 //   text HOSTNAME PROCNAME COMMAND-LINE CREATION-TIME DIR PREFIX
 //   class ID LEADS-WITH-PID MANY-PLACES OF-BLIP NAME
 //   field TYPE IS-CONTEXT IS-IMPLICIT NAME           of the class before it
+//   duration                                         the field before it is one
 //   hit                                              the class before it has a hit word
 //   output KIND SIZE COUNT MAY-FAULT                 of the class before it
 //   typed DEPTH TYPE IS-CONTEXT IS-IMPLICIT OUTPUT BEGIN SIZE SIGNED HEX BIT-OFFSET BIT-SIZE COUNT NAME NOTE
@@ -159,6 +160,13 @@ void parse_field(Words& words, ctf::EventClass& c) {
   c.fields.push_back(std::move(field));
 }
 
+bool mark_duration(RegionSchema& schema) {
+  if (schema.classes.empty() || schema.classes.back().fields.empty()) return false;
+  ctf::Field& field = schema.classes.back().fields.back();
+  field.is_duration = field.type == ctf::FieldType::kUint64;
+  return field.is_duration;
+}
+
 void parse_output(Words& words, ctf::EventClass& c) {
   ctf::RecordOutput output;
   output.kind = static_cast<ctf::RecordOutput::Kind>(
@@ -238,6 +246,8 @@ bool parse_line(std::string_view line, RegionSchema& schema, CapturedLines& capt
     parse_class(words, schema);
   } else if (kind == "field" && !schema.classes.empty()) {
     parse_field(words, schema.classes.back());
+  } else if (kind == "duration") {
+    return mark_duration(schema);
   } else if (schema.classes.empty() || !captured.parse(kind, words, schema.classes.back())) {
     return false;
   }
@@ -284,6 +294,7 @@ std::string to_text(const RegionSchema& s) {
       }
       text += fmt::format("field {} {:d} {:d} {}\n", static_cast<int>(f.type), f.is_context, f.is_implicit,
                           word(f.name));
+      if (f.is_duration) text += "duration\n";
     }
   }
   return text;

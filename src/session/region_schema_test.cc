@@ -34,7 +34,9 @@ RegionSchema example() {
   s.vpid = 42;
   ctf::EventClass c{.id = 2, .name = "operator new(unsigned long)"};
   c.leads_with_pid = true;
-  c.fields = {{"vpid", ctf::FieldType::kInt32, 0, true, true}, {"rdi", ctf::FieldType::kHex64}};
+  c.fields = {{"vpid", ctf::FieldType::kInt32, 0, true, true},
+              {"rdi", ctf::FieldType::kHex64},
+              {.name = "latency_ns", .type = ctf::FieldType::kUint64, .is_duration = true}};
   ctf::lay_out(c);
   s.classes.push_back(c);
   s.classes.push_back({.id = 3, .name = ""});
@@ -59,17 +61,32 @@ TEST(RegionSchema, comes_back_as_it_was) {
   EXPECT_EQ(after->classes[2].fields[1].labels, before.classes[2].fields[1].labels);
   EXPECT_EQ(after->classes[0].record_size, before.classes[0].record_size);
   EXPECT_EQ(after->classes[0].fields[1].offset, before.classes[0].fields[1].offset);
+  EXPECT_FALSE(after->classes[0].fields[1].is_duration);
+  EXPECT_TRUE(after->classes[0].fields[2].is_duration);
 }
 
 TEST(RegionSchema, damaged_text_is_refused) {
-  for (const char* text :
-       {"x", "class 2 0 0 0 =a b\nfield", "class 3 0 0 0 =a", "class 2 2 0 0 =a", "class 2 1 0 0 =a",
-        "class 2 0 0 0 a", "class 2 0 0 0 =%", "class 2 0 0 0 =%zz", "field 0 0 0 =a",
-        "class 2 0 0 0 =a\nfield 99 0 0 =b", "trace 00 1", "hit",
-        "class 2 0 0 0 =a\ntyped 1 6 0 0 0 0 4 0 0 0 0 0 =n =",
-        "class 2 0 0 0 =a\noutput 0 4 0 0\ntyped 0 6 0 0 0 0 4 0 0 0 0 0 =n =",
-        "class 2 0 0 0 =a\nhit\ntyped 0 6 0 0 0 0 4 0 0 0 0 0 =n =", "class 2 0 0 0 =a\nhit\nlabel 1 =n",
-        "class 2 0 0 0 =a\nhit\noutput 1 1 9999 0", "class 2 0 0 0 =a\nhit\noutput 3 1 1 0"})
+  for (const char* text : {"x",
+                           "class 2 0 0 0 =a b\nfield",
+                           "class 3 0 0 0 =a",
+                           "class 2 2 0 0 =a",
+                           "class 2 1 0 0 =a",
+                           "class 2 0 0 0 a",
+                           "class 2 0 0 0 =%",
+                           "class 2 0 0 0 =%zz",
+                           "field 0 0 0 =a",
+                           "class 2 0 0 0 =a\nfield 99 0 0 =b",
+                           "trace 00 1",
+                           "hit",
+                           "duration",
+                           "class 2 0 0 0 =a\nduration",
+                           "class 2 0 0 0 =a\nfield 0 0 0 =b\nduration",
+                           "class 2 0 0 0 =a\ntyped 1 6 0 0 0 0 4 0 0 0 0 0 =n =",
+                           "class 2 0 0 0 =a\noutput 0 4 0 0\ntyped 0 6 0 0 0 0 4 0 0 0 0 0 =n =",
+                           "class 2 0 0 0 =a\nhit\ntyped 0 6 0 0 0 0 4 0 0 0 0 0 =n =",
+                           "class 2 0 0 0 =a\nhit\nlabel 1 =n",
+                           "class 2 0 0 0 =a\nhit\noutput 1 1 9999 0",
+                           "class 2 0 0 0 =a\nhit\noutput 3 1 1 0"})
     EXPECT_FALSE(parse_region_schema(text)) << text;
 }
 

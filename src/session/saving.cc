@@ -167,13 +167,17 @@ Result<SavedTrace> save_trace(SavedRegion region, pid_t pid, const std::string& 
   schema.info.streams_of_several = false;
   TRY_OK(write_metadata());
   EventLimit limit;
-  RingConsumer consumer(
-      {.pid = pid, .vpid = schema.vpid, .classes = schema.classes, .clock = clock, .limit = limit},
-      {.geometry = region.geometry,
-       .region = region.bytes.data(),
-       .vpid = schema.vpid,
-       .start_tsc = schema.start.tsc,
-       .ring_pids = first_pids(region)});
+  RingConsumer consumer({.pid = pid,
+                         .vpid = schema.vpid,
+                         .classes = schema.classes,
+                         .clock = clock,
+                         .limit = limit,
+                         .latency_rate = measured_latency_rate(clock)},
+                        {.geometry = region.geometry,
+                         .region = region.bytes.data(),
+                         .vpid = schema.vpid,
+                         .start_tsc = schema.start.tsc,
+                         .ring_pids = first_pids(region)});
   TRY_OK(
       consumer.write_to({.dir = trace, .uuid = uuid, .prefix = "", .first_stream = 0, .before_several = [&] {
                            schema.info.streams_of_several = true;

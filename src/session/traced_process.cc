@@ -212,10 +212,7 @@ Status TracedProcess::check_histograms(size_t functions) const {
 void TracedProcess::measure_clock() {
   if (context_.latency_rate != 0) return;
   context_.clock.sample();
-  const double ns_per_unit =
-      context_.clock.clocks().counter_is_monotonic ? 1 : 1e9 / context_.clock.cycles_per_second();
-  context_.latency_rate =
-      static_cast<uint64_t>(ns_per_unit * static_cast<double>(uint64_t{1} << ctf::ClockSegment::kShift));
+  context_.latency_rate = measured_latency_rate(context_.clock);
 }
 
 void TracedProcess::tell_output(const ctf::TraceInfo& info, const ctf::Uuid& uuid, const std::string& dir,
