@@ -204,12 +204,18 @@ std::optional<Operand> first_pointer(const Context& c, std::initializer_list<std
 
 }  // namespace
 
-std::optional<View> find_view(Access& access, const Operand& operand, const FindType& find_type) {
+std::optional<View> find_view(Access& access, const Operand& operand, const FindType& find_type, int levels) {
+  if (levels <= 0) return std::nullopt;
   if (operand.kind == Kind::kSlice)
     return View{operand.node, operand.length, operand.type, is_character(*operand.type)};
   if (operand.kind == Kind::kText || operand.kind == Kind::kOptimizedOut) return std::nullopt;
-  if (!is_aggregate(resolve(*operand.type))) return std::nullopt;
-  return find_by_name({access, operand, find_type});
+  const Type& type = resolve(*operand.type);
+  // Rust's references are pointers by another name.
+  if (type.kind == TypeKind::kPointer && type.name.starts_with('&')) {
+    const auto target = access.dereference(operand);
+    return target ? find_view(access, *target, find_type, levels - 1) : std::nullopt;
+  }
+  return is_aggregate(type) ? find_by_name({access, operand, find_type}) : std::nullopt;
 }
 
 std::optional<Optional> find_optional(Access& access, const Operand& operand) {

@@ -24,7 +24,9 @@ struct Optional {
 
 using FindType = std::function<const Type*(std::string_view)>;
 
-std::optional<View> find_view(Access& access, const Operand& operand, const FindType& find_type);
+// `levels`: how many references to references are followed.
+std::optional<View> find_view(Access& access, const Operand& operand, const FindType& find_type,
+                              int levels = 4);
 std::optional<Optional> find_optional(Access& access, const Operand& operand);
 // The pointer in a std::unique_ptr or std::shared_ptr.
 std::optional<Operand> find_owned(Access& access, const Operand& operand);

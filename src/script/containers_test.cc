@@ -179,6 +179,12 @@ TEST_F(Containers, rust) {
   object(types.structure("alloc::string::String", 24, {{"vec", &vec("Vec<u8, alloc::alloc::Global>"), 0}}),
          {kData, 16, 12});
   EXPECT_EQ(shown("v"), "v=\"hello, world\"");
+  Type reference = types.pointer(*scope.variables[0].type);
+  reference.name = "&alloc::string::String";
+  machine.put(0x3000, "\0\x10\0\0\0\0\0", 8);  // to the object
+  scope.in_memory("r", reference, 0x3000);
+  EXPECT_EQ(shown("r"), "r=\"hello, world\"");
+  EXPECT_EQ(shown("r == \"hello, world\""), "r == \"hello, world\"=1");
   scope.types = {{"i32", &builtin("int")}};
   object(vec("alloc::vec::Vec<i32, alloc::alloc::Global>"), {kData + 0x100, 4, 2});
   EXPECT_EQ(shown("v"), "v=[7, -8]");

@@ -19,7 +19,8 @@ size_t columns(std::string_view text) {
   return static_cast<size_t>(std::count_if(text.begin(), text.end(), starts_character));
 }
 
-// Control characters would move the line below away from what it underlines, or the terminal.
+// Control characters would move the line below away from what it underlines, or steer the terminal: names in
+// messages come from files that may be hostile.
 std::string printable(std::string_view line) {
   std::string result(line);
   for (char& c : result)
@@ -51,7 +52,7 @@ Error error_at(std::string_view source, Range range, std::string_view message) {
   const size_t last = std::min(source.find('\n', begin), source.size());
   const size_t end = std::clamp<size_t>(range.end, begin, last);
   const size_t width = std::max<size_t>(1, columns(source.substr(begin, end - begin)));
-  return Error(ErrorKind::kUsage, fmt::format("{}\n{}{}\n{}{}^{}", message, kIndent,
+  return Error(ErrorKind::kUsage, fmt::format("{}\n{}{}\n{}{}^{}", printable(message), kIndent,
                                               printable(source.substr(first, last - first)), kIndent,
                                               std::string(columns(source.substr(first, begin - first)), ' '),
                                               std::string(width - 1, '~')));

@@ -161,6 +161,10 @@ TEST(Parser, what_is_too_deep_or_too_long_is_refused) {
   EXPECT_TRUE(parse_expression(sides, is_type));
 }
 
+TEST(Diagnostics, nothing_in_it_steers_the_terminal) {
+  EXPECT_EQ(error_at("a\tb\x1b", {2, 3}, "no \x1b[31mname\n").message(), "no  [31mname \n  a b \n    ^");
+}
+
 TEST(Diagnostics, names_that_are_near_come_first) {
   EXPECT_EQ(list_names({"zeta", "count", "alpha", "zeta", ""}, "cuont"), "alpha, count, zeta");
   EXPECT_EQ(list_names({"zeta", "count", "alpha"}, "coumt"), "count, alpha, zeta");

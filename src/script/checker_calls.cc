@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// What looks like a call of a function: sizeof(x), entry(x), startswith(p, "text"), reg("rax").
+#include <fmt/core.h>
+
+#include "script/checker.h"
+#include "script/diagnostics.h"
+#include "script/members.h"
+
+namespace blip::script {
+
+namespace {
+
+using Kind = Expression::Kind;
+
+}  // namespace
+
+Result<Operand> Checker::size_of(const Type& type) {
+  const Type& resolved = resolve(type);
+  const uint64_t size = resolved.kind == TypeKind::kPointer ? 8 : resolved.size;
+  if (size == 0) return refusal(fmt::format("the size of {} is not known", to_string(type)));
+  return access_.value(access_.builder().constant(size), int_type(8, false));
+}
+
+Result<Operand> Checker::call(const Expression& e) {
+  const auto wants = [&](size_t n) { return e.operands.size() == n; };
+  if (e.text == "entry") return wants(1) ? entry(e) : refusal("entry(x) wants one expression");
+  if (e.text == "startswith") return wants(2) ? starts_with(e) : refusal("it is startswith(p, \"text\")");
+  if (e.text == "reg") {
+    if (!wants(1) || e.operands[0]->kind != Kind::kText) return refusal("it is reg(\"rax\")");
+    return names_.reg(e.operands[0]->text);
+  }
+  if (e.text == "sizeof") {
+    if (!wants(1)) return refusal("sizeof(x) wants one expression");
+    TRY(const Operand a, check(*e.operands[0]));
+    if (is_text(a) || a.kind == Operand::Kind::kSlice) return not_this(a, "has no fixed size");
+    return size_of(*a.type);
+  }
+  return refusal(
+      fmt::format("there is no function '{}': there are entry, startswith, reg and sizeof", e.text));
+}
+
+Result<Operand> Checker::starts_with(const Expression& e) {
+  TRY(const Operand a, check(*e.operands[0]));
+  TRY(const Operand text, check(*e.operands[1]));
+  if (!is_text(text) || is_text(a)) return refusal("it is startswith(p, \"text\")");
+  TRY(const uint32_t node, text_equal(a, text.text, true));
+  return truth_value(node);
+}
+
+// Computed where the call begins, by what names mean there.
+Result<Operand> Checker::entry(const Expression& e) {
+  if (!site_.is_return) return refusal("entry(x) is known only where a function returns: with --return");
+  if (!site_.entry || !entries_) return refusal("entry(x) cannot be had here");
+  const Site there{.scope = site_.entry};
+  Checker checker(source_, entries_->builder, types_, there, nullptr);
+  TRY(const Operand a, checker.check(*e.operands[0]));
+  if (!is_text(a) && resolve(*a.type).kind == TypeKind::kArray)
+    return refusal("an array is too large to be kept from the entry: entry(a[0]) keeps one element");
+  if (!is_text(a) && is_aggregate(resolve(*a.type)))
+    return refusal("a structure is too large to be kept from the entry: entry(a.member) keeps one member");
+  TRY(const uint32_t node, a.bit_size ? checker.access().number(a) : checker.access().bits(a));
+  const uint64_t number = entries_->keep(node);
+  return access_.value(access_.builder().add({.op = Op::kEntryValue, .value = number}), *a.type);
+}
+
+}  // namespace blip::script
