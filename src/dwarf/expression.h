@@ -51,6 +51,7 @@ class Expression {
     Id node = 0;
     uint8_t size = 0;
     bool is_signed = false;
+    bool is_bit = false;  // LLVM's type of one bit, which DWARF gives a byte
   };
   // What one location (or piece of one) is, besides an address on the stack.
   enum class Form : uint8_t { kMemory, kRegister, kValue, kNone };

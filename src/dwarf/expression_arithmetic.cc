@@ -12,6 +12,7 @@ using script::Op;
 
 Expression::Value Expression::typed(Id node, const Value& like) {
   if (like.size == 0) return {node};
+  if (like.is_bit) return {nodes_.binary(Op::kAnd, node, nodes_.constant(1)), like.size, false};
   return {nodes_.extend(node, like.size, like.is_signed), like.size, like.is_signed};
 }
 
@@ -99,6 +100,7 @@ std::optional<Expression::Value> Expression::base_type(const Dwarf_Op& op) {
   const auto encoding = number(type, DW_AT_encoding);
   if (tag_of(type) != DW_TAG_base_type || !size || !encoding) return std::nullopt;
   if (*size != 1 && *size != 2 && *size != 4 && *size != 8) return std::nullopt;
+  if (name_of(type) == "DW_ATE_unsigned_1") return Value{0, 1, false, true};
   switch (*encoding) {
     case DW_ATE_signed:
     case DW_ATE_signed_char:
