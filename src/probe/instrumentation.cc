@@ -30,6 +30,7 @@
 #include "probe/trap_action.h"
 #include "proc/attachment.h"
 #include "proc/cpu.h"
+#include "proc/protection_keys.h"
 #include "proc/remote_call.h"
 #include "proc/status.h"
 #include "proc/target_memory.h"
@@ -186,6 +187,8 @@ Status Instrumentation::run(ModuleSites sites) {
   plan_traps(sites);
   std::vector<x86::CloneSite> watched = clone_sites_;
   watched.insert(watched.end(), sigaction_.sites.begin(), sigaction_.sites.end());
+  plan_ranges();
+  watched.insert(watched.end(), unmap_.sites.begin(), unmap_.sites.end());
   batches_.emplace_back(modules_, std::move(sites), probes_, 0, std::move(watched), environment());
   refuse_returns(batches_.back());
   if (!no_traps_.empty()) refuse_traps(batches_.back(), no_traps_);
@@ -225,6 +228,30 @@ std::vector<x86::CloneSite> Instrumentation::find_clone_sites() {
   return found;
 }
 
+// Where all system calls that take memory away are known, they are watched.
+void Instrumentation::plan_ranges() {
+  if (!geometry_.ranges)
+    unmap_.obstacle = "no program reads memory";
+  else if (unhooked_clone_)
+    unmap_.obstacle = "not all code of the program is known";
+  else
+    unmap_ = find_unmap_sites(modules_);
+}
+
+// Once more where an attempt was broken off.
+void Instrumentation::prepare_ranges(proc::RemoteCaller& caller) {
+  constexpr uint64_t kRegisterPrivateExpeditedRseq = 1 << 8;
+  if (!unmap_.obstacle.empty()) return;
+  if (!facts_.rseq)
+    unmap_.obstacle = "the threads have no restartable sequences";
+  else if (process_.seccomp_mode() != 0)
+    unmap_.obstacle = "the program runs under a seccomp filter";
+  else if (proc::uses_protection_keys(process_.pid()))
+    unmap_.obstacle = "the program uses protection keys";
+  else if (!caller.call(SYS_membarrier, kRegisterPrivateExpeditedRseq, 0, 0))
+    unmap_.obstacle = "the kernel has no membarrier that restarts sequences";
+}
+
 Status Instrumentation::map_memory() {
   const auto tid_hint = find_tid_hint(modules_, memory_);
   const uint64_t trap_size =
@@ -239,6 +266,7 @@ Status Instrumentation::map_memory() {
           fmt::format("process {} runs under a seccomp filter: blip needs root to trace it", process_.pid()));
     facts_ = find_thread_facts(attachment, memory_, process_.ns_pid(), tid_hint);
     if (unhooked_clone_) facts_.rseq.reset();
+    prepare_ranges(caller);
     TRY(region_, TargetRegion::map(caller, process_, geometry_, batches_.back().neighbourhoods(),
                                    batches_.back().trampolines(),
                                    {.traps = trap_size, .shadow = returns_ ? abi::kShadowSize : 0}));
@@ -361,7 +389,8 @@ Status Instrumentation::write_gate(uint32_t gate) {
   const abi::GatePage page{.gate = gate,
                            .pid = process_.ns_pid(),
                            .tid_offset = facts_.tid_offset.value_or(abi::kNoTidOffset),
-                           .no_syscalls = process_.seccomp_mode() != 0 || !asks_tid()};
+                           .no_syscalls = process_.seccomp_mode() != 0 || !asks_tid(),
+                           .own_ranges = unmap_.obstacle.empty()};
   return memory_.write(region_.control - abi::kGatePageSize, bytes_of(page));
 }
 
@@ -415,6 +444,7 @@ Result<bool> Instrumentation::check_facts(proc::Attachment& attachment) {
   if (hold() && (intact || !facts_.rseq)) return false;
   facts_ = find_thread_facts(attachment, memory_, process_.ns_pid(), facts_.tid_offset);
   if (unhooked_clone_ || !intact || !hold()) facts_.rseq.reset();
+  if (!facts_.rseq && unmap_.obstacle.empty()) unmap_.obstacle = "the threads have no restartable sequences";
   report_.notes.push_back("threads differ, or clone is watched by another tool: using the shared ring");
   report_.refused.clear();
   TRY_OK(build());
@@ -440,7 +470,11 @@ Result<bool> Instrumentation::patch_stopped(proc::Attachment& attachment, PatchI
   TRY(const std::vector<proc::Map> maps, proc::read_maps(process_.pid()));
   TRY_OK(refuse_other_blip(maps));
   TRY_OK(check_mapped(maps));
-  if (!open_ && facts_.rseq && thread_before_clone(attachment)) {
+  if (!open_ && unmap_.obstacle.empty() && thread_before(attachment, unmap_.sites)) {
+    if (!last_try) return false;
+    unmap_.obstacle = "the program takes memory away all the time";
+  }
+  if (!open_ && facts_.rseq && thread_before(attachment, clone_sites_)) {
     if (!last_try) return false;
     return Error(ErrorKind::kBusy,
                  fmt::format("process {} makes children all the time: try again", process_.pid()));
@@ -470,6 +504,13 @@ Result<bool> Instrumentation::patch_stopped(proc::Attachment& attachment, PatchI
   return true;
 }
 
+// A window whose pad goes on in one of blip's own.
+bool Instrumentation::watches(const x86::Rewrite& rewrite) const {
+  const auto covered = [&](const x86::CloneSite& site) { return covers(rewrite, site); };
+  return std::any_of(clone_sites_.begin(), clone_sites_.end(), covered) ||
+         std::any_of(unmap_.sites.begin(), unmap_.sites.end(), covered);
+}
+
 // Where an exit could not be patched, the entry must not remember calls.
 void Instrumentation::switch_off_broken_groups() {
   std::set<size_t> broken;
@@ -479,10 +520,11 @@ void Instrumentation::switch_off_broken_groups() {
     if (broken.contains(probes_[i].group)) switch_probe(i, false);
 }
 
-// About to make a child that nobody would announce at the gate.
-bool Instrumentation::thread_before_clone(proc::Attachment& attachment) const {
+// About to make a child, say, that nobody would announce at the gate.
+bool Instrumentation::thread_before(proc::Attachment& attachment,
+                                    std::span<const x86::CloneSite> sites) const {
   for (const proc::Thread& thread : attachment.threads())
-    for (const x86::CloneSite& site : clone_sites_)
+    for (const x86::CloneSite& site : sites)
       if (thread.restart_pc() == site.addr.value + abi::kJumpSize) return true;
   return false;
 }
@@ -549,9 +591,13 @@ Status Instrumentation::deactivate(const EditMask& edits,
     if (!edits[i] || !patch.active || !patch.fresh) continue;
     patch.active = false;
     if (patch.job) refuse(*patch.job, reason(i));
-    const bool guards_clone = std::any_of(clone_sites_.begin(), clone_sites_.end(), [&](const auto& site) {
+    const auto covered = [&](const auto& site) {
       return patch.job && covers(patch.job->site->rewrite, site);
-    });
+    };
+    if (unmap_.obstacle.empty() &&
+        (patch.unmaps || std::any_of(unmap_.sites.begin(), unmap_.sites.end(), covered)))
+      unmap_.obstacle = "a system call that takes memory away cannot be watched";
+    const bool guards_clone = std::any_of(clone_sites_.begin(), clone_sites_.end(), covered);
     if (guards_clone && facts_.rseq)
       return Error(ErrorKind::kBusy,
                    fmt::format("process {} is busy making children: try again", process_.pid()));

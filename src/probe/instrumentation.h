@@ -27,6 +27,7 @@
 #include "probe/thread_facts.h"
 #include "probe/threads.h"
 #include "probe/trap_sites.h"
+#include "probe/unmap_sites.h"
 #include "proc/attachment.h"
 #include "proc/memory.h"
 #include "proc/process.h"
@@ -95,6 +96,9 @@ class Instrumentation {
   // False: the library is not the one that was patched, although it is the same file at the same place.
   bool is_patched(AddrRange library) const;
 
+  // Why memory of the target is read through the kernel only; empty: RangeFeed may publish what can be read.
+  const std::string& no_ranges() const { return unmap_.obstacle; }
+
   abi::LibraryWord& library_word() const { return reinterpret_cast<abi::DataHeader*>(region())->libraries; }
 
   // Restores the target. After it, or once the target is gone, the destructor does nothing.
@@ -118,6 +122,9 @@ class Instrumentation {
   Status choose_clock();
   std::vector<x86::CloneSite> find_clone_sites();
   Status map_memory();
+  void plan_ranges();
+  void prepare_ranges(proc::RemoteCaller& caller);
+  bool watches(const x86::Rewrite& rewrite) const;
   Status check_tsc(proc::RemoteCaller& caller);
   Status build();
   void plan_traps(const ModuleSites& sites);
@@ -138,7 +145,7 @@ class Instrumentation {
   Status fill_header();
   uint32_t unannounced_gate() const;
   jit::Environment environment() const;
-  bool thread_before_clone(proc::Attachment& attachment) const;
+  bool thread_before(proc::Attachment& attachment, std::span<const x86::CloneSite> sites) const;
   bool asks_tid() const;
   Status write_gate(uint32_t gate);
   Status populate();
@@ -170,6 +177,7 @@ class Instrumentation {
   abi::Geometry geometry_;
   std::vector<x86::CloneSite> clone_sites_;
   SigactionSites sigaction_;  // looked for only if there are traps
+  UnmapSites unmap_;          // looked for only if programs read memory
   bool wants_traps_ = false;
   std::string no_traps_;                 // why there will be none although they were planned
   TargetAddr trap_stub_, trap_runtime_;  // see BuiltArea

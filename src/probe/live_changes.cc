@@ -134,8 +134,7 @@ Status Instrumentation::remove(size_t index) {
     if (users[i] && user != number && table_.patches[user].active) return {};
   }
   // The clone pad that its own pad goes on in is reached only through this site.
-  for (const x86::CloneSite& site : clone_sites_)
-    if (covers(patch->job->site->rewrite, site)) return {};
+  if (watches(patch->job->site->rewrite)) return {};
   return proc::on_tracer_thread([&]() -> Status {
     for (int i = 0; i < kTries; ++i) {
       TRY(const bool done, restore_one(*patch, mask));

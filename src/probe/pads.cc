@@ -14,6 +14,7 @@
 #include "jit/pad.h"
 #include "jit/stubs.h"
 #include "jit/trap_pads.h"
+#include "jit/unmap_pad.h"
 #include "runtime/blob.h"
 
 namespace blip::probe {
@@ -125,14 +126,18 @@ class AreaBuilder {
     const bool sets_action = site.number == jit::kSigactionNumber;
     if (sets_action) TRY_OK(add_trap_stub(part));
     const TargetAddr pad = part.next();
-    TRY(const std::vector<uint8_t> code, sets_action
-                                             ? jit::build_sigaction_pad(pad, site.addr, trap_places())
-                                             : jit::build_clone_pad(pad, site.addr, site.number, env_));
+    TRY(const std::vector<uint8_t> code, syscall_pad(pad, site));
     TRY_OK(part.append(code));
     if (!sets_action) clone_pads_[site.addr + abi::kJumpSize] = pad;
     area_.pads.push_back(
         {.addr = pad, .size = static_cast<uint32_t>(code.size()), .heads = {}, .clone_site = index});
     return {};
+  }
+
+  Result<std::vector<uint8_t>> syscall_pad(TargetAddr pad, const x86::CloneSite& site) const {
+    if (site.number == jit::kSigactionNumber) return jit::build_sigaction_pad(pad, site.addr, trap_places());
+    if (jit::may_unmap(site.number)) return jit::build_unmap_pad(pad, site.addr, site.number, at_, env_);
+    return jit::build_clone_pad(pad, site.addr, site.number, env_);
   }
 
   jit::TrapPlaces trap_places() const { return {.runtime = at_, .table = env_.trap_table()}; }

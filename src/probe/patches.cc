@@ -8,6 +8,7 @@
 
 #include "jit/stubs.h"
 #include "jit/trap_pads.h"
+#include "jit/unmap_pad.h"
 
 namespace blip::probe {
 
@@ -55,6 +56,8 @@ class PatchMaker {
       previous = job;
       if (site.number == jit::kSigactionNumber)
         refuse(job, "it is part of the system call that sets signal actions, which blip watches itself");
+      else if (jit::may_unmap(site.number) && !covers(input_.jobs[job].site->rewrite, site))
+        refuse(job, "it is part of a system call that takes memory away, which blip watches itself");
       else if (!covers(input_.jobs[job].site->rewrite, site))
         refuse(job, "it is part of a system call that makes processes, which blip watches itself");
     }
@@ -90,10 +93,8 @@ class PatchMaker {
       if (pad.job != kNoJob) continue;
       const x86::CloneSite& site = input_.clone_sites[pad.clone_site];
       const size_t job = job_at(site.addr);
-      if (job != kNoJob && pads_[job]) continue;      // it covers the site
-      std::array<uint8_t, abi::kJumpSize> mov{0xb8};  // mov $number, %eax
-      std::memcpy(&mov[1], &site.number, 4);
-      auto edit = jump_edit(site.addr, mov, pad.addr, 0);
+      if (job != kNoJob && pads_[job]) continue;  // it covers the site
+      auto edit = jump_edit(site.addr, first_instruction(site), pad.addr, 0);
       if (!edit) continue;  // pads are near, clone sites that cross a page are not among these
       edit->order = 1;
       edit->pad = pad.addr;
@@ -128,6 +129,8 @@ class PatchMaker {
     return any;
   }
 
+  uint32_t number_of(const BuiltPad* pad) const { return input_.clone_sites[pad->clone_site].number; }
+
   // Whether the bytes behind an edit will be those that its jump ends with.
   bool tail_stands(const EditSet& set, size_t i) const {
     const Edit& edit = set.edits()[i];
@@ -160,7 +163,8 @@ class PatchMaker {
              .pad = clone->first->addr,
              .pad_size = clone->first->size,
              .window = abi::kJumpSize,
-             .sets_action = input_.clone_sites[clone->first->clone_site].number == jit::kSigactionNumber},
+             .sets_action = number_of(clone->first) == jit::kSigactionNumber,
+             .unmaps = jit::may_unmap(number_of(clone->first))},
             {&clone->second, 1});
       }
     };
@@ -261,6 +265,13 @@ bool PatchTable::touches(AddrRange bytes) const {
     if (patches[it->patch].active && bytes.begin < end) return true;
   }
   return false;
+}
+
+std::array<uint8_t, abi::kJumpSize> first_instruction(const x86::CloneSite& site) {
+  if (site.number == jit::kAnyNumber) return {0x4c, 0x8b, 0x4c, 0x24, 0x08};  // mov 8(%rsp), %r9
+  std::array<uint8_t, abi::kJumpSize> mov{0xb8};                              // mov $number, %eax
+  std::memcpy(&mov[1], &site.number, 4);
+  return mov;
 }
 
 bool covers(const x86::Rewrite& rewrite, const x86::CloneSite& site) {

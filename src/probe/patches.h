@@ -2,6 +2,7 @@
 // From pads to what is written into the text. Pure.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -33,6 +34,7 @@ struct Patch {
   const PadJob* job = nullptr;                        // null: a clone site, or another blip's
   bool trap = false;                                  // int3
   bool sets_action = false;                           // where the target calls rt_sigaction
+  bool unmaps = false;                                // where it may take memory away
 };
 
 // All of a trace: patches sorted by address, and their edits.
@@ -68,6 +70,9 @@ struct MadePatches {
 
 // A job without a pad among `pads` is no patch, and neither is what needs its bytes: those are refused here.
 MadePatches make_patches(const PatchInput& input);
+
+// What the file has where the jump of a site goes.
+std::array<uint8_t, abi::kJumpSize> first_instruction(const x86::CloneSite& site);
 
 // Whether a window ends with the first instruction of a clone site, which needs no jump of its own then.
 bool covers(const x86::Rewrite& rewrite, const x86::CloneSite& site);

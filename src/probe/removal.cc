@@ -118,6 +118,7 @@ class Remover {
     const bool parks = may_park_code(footprint_.parking, attachment, memory_, maps);
     if (parks) TRY_OK(hold_parked_springboards(maps, held));
     springboards_ = held;  // the others go now
+    void_ranges();
     TRY(const TextReport text, restore_text(memory_, edits_, without_hooks(all_but(held))));
     report_.foreign = text.foreign.size();
     if (!text.left.empty() || still_jumps(text.foreign)) return keep_for_foreign();
@@ -148,6 +149,28 @@ class Remover {
     // The text is restored; a thread that cannot be used now (no room on its stack) may be usable later.
     obstacle_ = unmapped.error().message();
     return false;
+  }
+
+  // Before calls that take memory away are as they were: threads that are still in pads may no longer read by
+  // what was published. All are stopped, so nobody is in a section. What cannot be written is not there.
+  void void_ranges() {
+    const TargetAddr header = footprint_.control;
+    const auto offset = memory_.read_value<uint64_t>(header + offsetof(abi::DataHeader, ranges_offset));
+    if (!offset || *offset == 0 || *offset > footprint_.data_size ||
+        footprint_.data_size - *offset < sizeof(abi::RangeControl))
+      return;
+    const TargetAddr ranges = header + *offset;
+    const auto word = memory_.read_value<uint64_t>(ranges + offsetof(abi::RangeControl, word));
+    if (!word) return;
+    const auto bytes = [](const uint32_t& n) {
+      return std::span(reinterpret_cast<const uint8_t*>(&n), sizeof n);
+    };
+    const uint32_t none = 0, next = abi::range_publication(*word) + 1;
+    for (uint64_t i = 0; i < abi::kRangeTables; ++i) {
+      const uint64_t table = offsetof(abi::RangeControl, tables) + i * sizeof(abi::RangeTable);
+      (void)memory_.write(ranges + table + offsetof(abi::RangeTable, count), bytes(none));
+    }
+    (void)memory_.write(ranges + offsetof(abi::RangeControl, word), bytes(next));
   }
 
   Status unmap(proc::Attachment& attachment, const std::vector<proc::Map>& maps) {

@@ -14,23 +14,12 @@
 
 #include "base/fd.h"
 #include "proc/maps.h"
+#include "proc/page_scan.h"
 #include "proc/status.h"
 
 namespace blip::proc {
 
 namespace {
-
-// Documentation/admin-guide/mm/pagemap.rst; the headers of older systems lack it.
-struct PageRegion {
-  uint64_t start, end, categories;
-};
-struct ScanArgument {
-  uint64_t size, flags, start, end, walk_end, regions, region_count, max_pages;
-  uint64_t inverted, all_of, any_of, wanted;
-};
-constexpr unsigned long kPagemapScan = _IOWR('f', 16, ScanArgument);
-constexpr uint64_t kIsPresent = 1 << 3;
-constexpr uint64_t kIsSwapped = 1 << 4;
 
 constexpr uint64_t kEntrySwapped = uint64_t{1} << 62;
 constexpr uint64_t kEntryPresent = uint64_t{1} << 63;

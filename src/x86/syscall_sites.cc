@@ -60,4 +60,20 @@ std::vector<CloneSite> find_syscall_sites(std::span<const uint8_t> text, TargetA
   return find_sites(text, base, [&](uint32_t n) { return n == number; });
 }
 
+std::vector<CloneSite> find_syscall_sites(std::span<const uint8_t> text, TargetAddr base,
+                                          std::span<const uint32_t> numbers) {
+  return find_sites(
+      text, base, [&](uint32_t n) { return std::find(numbers.begin(), numbers.end(), n) != numbers.end(); });
+}
+
+std::vector<TargetAddr> find_syscall_bytes(std::span<const uint8_t> text, TargetAddr base) {
+  std::vector<TargetAddr> found;
+  constexpr uint8_t kSyscall[] = {0x0f, 0x05};
+  for (auto at = text.begin();; at += 2) {
+    at = std::search(at, text.end(), std::begin(kSyscall), std::end(kSyscall));
+    if (at == text.end()) return found;
+    found.push_back(base + static_cast<uint64_t>(at - text.begin()));
+  }
+}
+
 }  // namespace blip::x86

@@ -38,6 +38,18 @@ TEST(CloneSites, finds_one_other_call) {
   EXPECT_TRUE(sites[0].flags_dead_after);
 }
 
+TEST(CloneSites, several_numbers_and_all_bytes_of_calls) {
+  auto text = test::bytes("b8 0b 00 00 00 0f 05 b8 0a 00 00 00 0f 05 b8 0f 05 0f 05 b8 09 00 00 00 0f 05 0f");
+  const uint32_t numbers[] = {9, 11};
+  auto sites = find_syscall_sites(text, kBase, numbers);
+  ASSERT_EQ(sites.size(), 2u);
+  EXPECT_EQ(sites[0].addr, kBase);
+  EXPECT_EQ(sites[1].number, 9u);
+  const std::vector<TargetAddr> all = {kBase + 5, kBase + 12, kBase + 15, kBase + 17, kBase + 24};
+  EXPECT_EQ(find_syscall_bytes(text, kBase), all);
+  EXPECT_TRUE(find_syscall_bytes({}, kBase).empty());
+}
+
 TEST(CloneSites, short_text) {
   auto text = test::bytes("0f 05");
   EXPECT_TRUE(find_clone_sites(text, kBase).empty());

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+#include "probe/range_feed.h"
+
+#include <algorithm>
+
+#include "probe/left_region.h"
+#include "probe/readable_memory.h"
+#include "probe/unmap_sites.h"
+#include "proc/guard_pages.h"
+#include "proc/maps.h"
+
+namespace blip::probe {
+
+namespace {
+
+constexpr std::chrono::milliseconds kLeastPause{10};
+constexpr int kPausePerLook = 20;  // looking takes at most a twentieth of the time
+
+bool has_code(std::span<const Module> modules, const proc::Map& map) {
+  return std::any_of(modules.begin(), modules.end(), [&](const Module& m) {
+    const auto text = m.text();
+    return m.path() == map.path &&
+           std::any_of(text.begin(), text.end(), [&](const AddrRange& r) { return r.overlaps(map.range); });
+  });
+}
+
+// What the kernel or blip put there.
+bool is_known_code(const proc::Map& map) {
+  return map.path == "[vdso]" || map.path == "[vsyscall]" || is_pad_memory(map);
+}
+
+}  // namespace
+
+RangeFeed::RangeFeed(const proc::Process& process, const proc::Memory& memory,
+                     std::span<const Module> modules, const Instrumentation& instrumentation)
+    : process_(process),
+      memory_(memory),
+      modules_(modules),
+      obstacle_(instrumentation.no_ranges()),
+      publisher_(instrumentation.geometry(), instrumentation.region()) {}
+
+void RangeFeed::refresh() {
+  if (!obstacle_.empty() || Clock::now() < next_) return;
+  const uint64_t misses = publisher_.misses();
+  if (!first_ && misses == misses_) return;
+  const auto start = Clock::now();
+  look();
+  next_ = Clock::now() + std::max<Clock::duration>(kLeastPause, kPausePerLook * (Clock::now() - start));
+}
+
+// Misses of before the look: those that come meanwhile ask for another one.
+void RangeFeed::look() {
+  const uint64_t misses = publisher_.misses();
+  if (publisher_.is_closed()) {
+    obstacle_ = "the program makes code at run time, or has come under a seccomp filter";
+    return;
+  }
+  const auto look = publisher_.begin();
+  if (!look) return;
+  if (auto status = publish(*look); !status) {
+    if (status.error().kind() != ErrorKind::kBusy) obstacle_ = status.error().message();
+    return;
+  }
+  first_ = false;
+  misses_ = misses;
+}
+
+Status RangeFeed::publish(const ring::RangePublisher::Look& look) {
+  TRY(const std::vector<proc::Map> maps, proc::read_maps(process_.pid()));
+  TRY_OK(check_code(maps));
+  std::vector<Module> modules(modules_.begin(), modules_.end());
+  modules.insert(modules.end(), late_modules_.begin(), late_modules_.end());
+  const ReadableMemory memory = readable_memory(maps, modules);
+  TRY(const auto guards, proc::guard_pages(process_.pid(), memory.ranges));
+  if (!guards) return Error(ErrorKind::kUnsupported, "the kernel cannot tell where guard pages are");
+  if (!publisher_.publish(look, without(memory.ranges, *guards), memory.heap_end))
+    return Error(ErrorKind::kBusy, "the program takes memory away");
+  ++published_;
+  return {};
+}
+
+// Libraries that came later are looked at once. Code that is no file's may do anything.
+Status RangeFeed::check_code(std::span<const proc::Map> maps) {
+  const auto is_unknown = [&](const proc::Map& map) {
+    return map.exec && !is_known_code(map) && !has_code(modules_, map) && !has_code(late_modules_, map);
+  };
+  const auto anonymous = std::find_if(
+      maps.begin(), maps.end(), [&](const proc::Map& map) { return is_unknown(map) && !map.file_backed(); });
+  if (anonymous != maps.end()) return Error(ErrorKind::kUnsupported, "the program makes code at run time");
+  if (std::none_of(maps.begin(), maps.end(), is_unknown)) return {};
+  TRY(LoadedModules loaded, load_modules(process_, memory_, maps));
+  for (Module& module : loaded.modules) {
+    const auto same = [&](const Module& m) { return m.path() == module.path() && m.bias() == module.bias(); };
+    if (std::any_of(modules_.begin(), modules_.end(), same)) continue;
+    if (const std::string calls = calls_of_its_own(module); !calls.empty())
+      return Error(ErrorKind::kUnsupported, calls);
+    late_modules_.push_back(std::move(module));
+  }
+  if (std::any_of(maps.begin(), maps.end(), is_unknown))
+    return Error(ErrorKind::kUnsupported, "there is code that blip cannot read");
+  return {};
+}
+
+}  // namespace blip::probe
