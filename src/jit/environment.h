@@ -54,6 +54,7 @@ struct AreaStubs {
   TargetAddr measure;         // runtime blob: a latency into the histogram that all CPUs share
   TargetAddr tell_libraries;  // runtime blob
   TargetAddr fetch;           // runtime blob: reads of memory that may not be there
+  TargetAddr find_range;      // runtime blob: where memory that sections may read is
 };
 
 }  // namespace blip::jit

@@ -24,14 +24,20 @@ void TextPool::emit(Assembler& a) {
   }
 }
 
-HitCode::HitCode(const Emission& emission, HitWay way, TextPool& texts, asmjit::Label elsewhere)
+HitCode::HitCode(const Emission& emission, TextPool& texts)
     : a_(emission.code.assembler()),
       emission_(emission),
       code_(emission.program.hit.code),
-      way_(way),
+      way_(HitWay::kCalls),
       texts_(texts),
-      elsewhere_(elsewhere),
       facts_(facts_of(code_)) {}
+
+HitCode::HitCode(const Emission& emission, TextPool& texts, asmjit::Label elsewhere, RangeMisses* misses)
+    : HitCode(emission, texts) {
+  way_ = HitWay::kSection;
+  elsewhere_ = elsewhere;
+  misses_ = misses;
+}
 
 void HitCode::value(uint32_t at) {
   const Node& n = node(at);

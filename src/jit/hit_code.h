@@ -8,6 +8,7 @@
 #include "jit/condition_codes.h"
 #include "jit/emitter.h"
 #include "jit/hit_needs.h"
+#include "jit/section.h"
 #include "runtime/fetch.h"
 
 namespace blip::jit {
@@ -28,14 +29,41 @@ class TextPool {
   std::vector<std::pair<asmjit::Label, std::string>> texts_;
 };
 
+// Reads in a section that found no range. Each has a hint of its own, by which the next one finds it.
+class RangeMisses {
+ public:
+  explicit RangeMisses(const Emission& emission)
+      : emission_(emission), first_hint_(emission.program.class_id * 4) {}
+
+  struct Read {
+    asmjit::Label miss;
+    uint32_t hint;
+  };
+  Read add();
+  // Before the first try.
+  void begin_tries();
+  // Outside of the section: asks the runtime, then goes to `again`, or to `give_up` if there is no such
+  // range.
+  void emit(Section& section, asmjit::Label again, asmjit::Label give_up);
+
+ private:
+  asmjit::x86::Mem tries() const;
+
+  Emission emission_;
+  uint32_t first_hint_;
+  std::vector<Read> reads_;
+};
+
 // Machine code for the nodes of one program (script/ir.h). Values come in rax; rcx, rdx and, for text, r8 and
 // r9 are changed too (hit_needs.h says which), rsp never: a restartable sequence may be left between any two
 // instructions. What the code under the probe left in registers is where `emission.frame` says; of returns,
 // rsi is the call's frame.
 class HitCode {
  public:
-  // `elsewhere`: of kSection, where to go if something cannot be read in it.
-  HitCode(const Emission& emission, HitWay way, TextPool& texts, asmjit::Label elsewhere = {});
+  HitCode(const Emission& emission, TextPool& texts);  // kCalls
+  // kSection. `elsewhere`: where to go if something cannot be read in it; `misses`: null if there are no
+  // ranges.
+  HitCode(const Emission& emission, TextPool& texts, asmjit::Label elsewhere, RangeMisses* misses);
 
   // Where control goes if what is computed next is a fault.
   void set_fault(asmjit::Label fault) { fault_ = fault; }
@@ -44,6 +72,10 @@ class HitCode {
   void branch(uint32_t node, asmjit::Label pass, asmjit::Label fail, bool passes_next);
   // The runtime's answer in rcx; rdx is the address, r8 and r9 are as it wants them.
   void fetch(uint32_t what);
+  // Goes on if `size` bytes from the address in rax on can be read in the section, with rdx = how many can.
+  void check_range(uint32_t size);
+  HitWay way() const { return way_; }
+  asmjit::Label elsewhere() const { return elsewhere_; }
   // A word of the stack that stays as it is until it is given back.
   int32_t hold_word() { return emission_.frame.word(depth_++); }
   void give_back_word() { --depth_; }
@@ -76,13 +108,13 @@ class HitCode {
   void read(const script::Node& n);
   void read_near(const script::Node& n, asmjit::Label elsewhere);
   void compare_text(const script::Node& n);
+  void compare_here(const std::string& text);
   void compare_bytes(const script::Node& n);
   void thread_pointer();
   void latency();
   void jump(Cc cc, asmjit::Label pass, asmjit::Label fail, bool passes_next);
   std::optional<Direct> direct(uint32_t at) const;
   std::optional<Cc> direct_comparison(uint32_t at, bool emit) const;
-  bool is_direct_test(uint32_t at) const { return direct(at).has_value(); }
 
   asmjit::x86::Assembler& a_;
   Emission emission_;
@@ -90,6 +122,7 @@ class HitCode {
   HitWay way_;
   TextPool& texts_;
   asmjit::Label elsewhere_;
+  RangeMisses* misses_ = nullptr;
   std::vector<NodeFacts> facts_;
   asmjit::Label fault_;
   uint32_t depth_ = 0;  // the first word of the stack that is free

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "jit/hit_condition.h"
 
+#include "jit/gate.h"
 #include "jit/shadow_code.h"
 
 namespace blip::jit {
@@ -9,18 +10,10 @@ using namespace asmjit::x86;  // NOLINT: register names
 
 namespace {
 
-// Falls through if it holds; a fault is as good as 0.
-void emit_condition(HitCode& code, Assembler& a, uint32_t condition, asmjit::Label fails) {
-  asmjit::Label passes = a.newLabel();
-  code.set_fault(fails);
-  code.branch(condition, passes, fails, true);
-  a.bind(passes);
-}
-
 bool is_direct(const Emission& emission, const Frame& frame) {
   TextPool none;
   const Emission in_frame{emission.code, emission.env, emission.stubs, frame, emission.program};
-  return HitCode(in_frame, HitWay::kCalls, none).is_direct(emission.program.hit.condition);
+  return HitCode(in_frame, none).is_direct(emission.program.hit.condition);
 }
 
 // Nothing at all where the comparison needs no register and nobody needs the flags.
@@ -32,37 +25,89 @@ Frame early_frame(const Emission& emission, Frame::Needs needs, uint16_t wanted)
   if (saves_flags && is_direct(emission, Frame(needs))) return Frame(needs);
   const HitNeeds hit = condition_needs(emission.program.hit);
   needs.save = static_cast<uint16_t>((flags_register | hit.registers) & wanted);
-  needs.words = hit.words;
+  needs.words = hit.words + condition_uses_ranges(emission.program, emission.env);
   return Frame(needs);
 }
 
 }  // namespace
 
+ConditionCode::ConditionCode(const Emission& emission)
+    : a_(emission.code.assembler()),
+      emission_(emission),
+      misses_(emission),
+      again_(a_.newLabel()),
+      passed_(a_.newLabel()),
+      slow_(a_.newLabel()),
+      slow_inside_(a_.newLabel()),
+      fails_inside_(a_.newLabel()) {
+  if (condition_uses_ranges(emission.program, emission.env))
+    section_.emplace(emission.code, *emission.env.rseq);
+}
+
+void ConditionCode::hot(asmjit::Label fails) {
+  if (!section_) return emit_calls(fails);
+  misses_.begin_tries();
+  a_.bind(again_);
+  a_.mov(rcx, emission_.env.control.value);
+  emit_gate_check(a_, slow_);
+  section_->begin();
+  emit_gate_check(a_, slow_inside_);
+  HitCode code(emission_, texts_, slow_inside_, &misses_);
+  asmjit::Label passes = a_.newLabel();
+  code.set_fault(fails_inside_);
+  code.branch(emission_.program.hit.condition, passes, fails_inside_, true);
+  a_.bind(passes);
+  section_->end();
+  a_.bind(passed_);
+}
+
+void ConditionCode::emit_calls(asmjit::Label fails) {
+  HitCode code(emission_, texts_);
+  asmjit::Label passes = a_.newLabel();
+  code.set_fault(fails);
+  code.branch(emission_.program.hit.condition, passes, fails, true);
+  a_.bind(passes);
+}
+
+void ConditionCode::cold(asmjit::Label fails) {
+  if (section_) {
+    misses_.emit(*section_, again_, slow_);
+    a_.bind(fails_inside_);
+    section_->abandon();
+    a_.jmp(fails);
+    section_->abort_here();
+    a_.bind(slow_inside_);
+    section_->abandon();
+    a_.bind(slow_);
+    emit_calls(fails);
+    a_.jmp(passed_);
+  }
+  texts_.emit(a_);
+  if (section_) section_->emit_descriptor();
+}
+
 void HitConditionEmitter::hot(asmjit::Label done) {
   const bool is_measured = mentions(program_.filter, FilterField::kLatency);
   if (!is_measured && mentions(program_.hit, script::Op::kLatency)) emit_latency(a_);
-  if (program_.hit.condition != script::kNone) {
-    HitCode code(emission_, HitWay::kCalls, texts_);
-    emit_condition(code, a_, program_.hit.condition, done);
-  }
+  if (condition_) condition_->hot(done);
   body_->hot(done);
 }
 
 void HitConditionEmitter::cold(asmjit::Label done) {
-  texts_.emit(a_);
+  if (condition_) condition_->cold(done);
   body_->cold(done);
 }
 
 EarlyCondition::EarlyCondition(const Emission& emission, const Frame::Needs& needs, uint16_t wanted)
     : emission_{emission.code, emission.env, emission.stubs, early_frame(emission, needs, wanted),
                 emission.program},
+      condition_(emission_),
       fails_(emission.code.assembler().newLabel()) {}
 
 void EarlyCondition::hot(asmjit::Label stays) {
   auto& a = emission_.code.assembler();
-  HitCode code(emission_, HitWay::kCalls, texts_);
   emission_.frame.emit_save(a);
-  emit_condition(code, a, emission_.program.hit.condition, emission_.frame.empty() ? stays : fails_);
+  condition_.hot(emission_.frame.empty() ? stays : fails_);
   emission_.frame.emit_restore(a);
 }
 
@@ -73,7 +118,7 @@ void EarlyCondition::cold(asmjit::Label stays) {
     emission_.frame.emit_restore(a);
     a.jmp(stays);
   }
-  texts_.emit(a);
+  condition_.cold(emission_.frame.empty() ? stays : fails_);
 }
 
 }  // namespace blip::jit

@@ -10,19 +10,42 @@
 
 namespace blip::jit {
 
+// The condition itself. If it reads memory, in a section of its own, where the table of valid ranges can be
+// used.
+class ConditionCode {
+ public:
+  explicit ConditionCode(const Emission& emission);
+
+  // Falls through if it holds, else goes to `fails`; a fault is as good as 0.
+  void hot(asmjit::Label fails);
+  void cold(asmjit::Label fails);
+
+ private:
+  void emit_section(asmjit::Label fails_inside);
+  void emit_calls(asmjit::Label fails);
+
+  asmjit::x86::Assembler& a_;
+  Emission emission_;
+  TextPool texts_;
+  RangeMisses misses_;
+  std::optional<Section> section_;
+  asmjit::Label again_, passed_, slow_, slow_inside_, fails_inside_;
+};
+
 // Of returns: around what happens there, with rsi = the call's abi::ShadowFrame.
 class HitConditionEmitter final : public ProgramEmitter {
  public:
   HitConditionEmitter(const Emission& emission, std::unique_ptr<ProgramEmitter> body)
-      : ProgramEmitter(emission), emission_(emission), body_(std::move(body)) {}
+      : ProgramEmitter(emission), body_(std::move(body)) {
+    if (program_.hit.condition != script::kNone) condition_.emplace(emission);
+  }
 
   void hot(asmjit::Label done) override;
   void cold(asmjit::Label done) override;
 
  private:
-  Emission emission_;
   std::unique_ptr<ProgramEmitter> body_;
-  TextPool texts_;
+  std::optional<ConditionCode> condition_;
 };
 
 // Of other programs: in front of everything, in a frame of its own.
@@ -37,7 +60,7 @@ class EarlyCondition {
 
  private:
   Emission emission_;
-  TextPool texts_;
+  ConditionCode condition_;
   asmjit::Label fails_;
 };
 

@@ -46,11 +46,11 @@ uint64_t own_size(const Node& n, const script::Code& code) {
     case Op::kWiden:
       return 192;
     case Op::kLoad:
-      return 128;
+      return 224;
     case Op::kTextEqual:
     case Op::kTextPrefix:
     case Op::kBytesEqual:
-      return 128 + code.texts[n.value].size();
+      return 256 + code.texts[n.value].size() + 3 * std::min(code.texts[n.value].size(), kMaxInlineText);
     default:
       return script::arity(n.op) == 0 ? 48 : 80;
   }
@@ -72,6 +72,7 @@ class Facts {
     for (unsigned i = 0; i < count; ++i) {
       const NodeFacts& operand = all_[operands[i]];
       f.may_fault |= operand.may_fault;
+      f.reads_far |= operand.reads_far;
       f.needs_calls |= operand.needs_calls;
       f.compares_text |= operand.compares_text;
       f.words = std::max(f.words, operand.words);
@@ -102,9 +103,13 @@ class Facts {
                    n.op == Op::kThreadPointer;
     if (n.op == Op::kLoad) {
       f.words = std::max(f.words, 1U);
-      f.needs_calls |= !all_[n.a].is_near;
+      f.reads_far |= !all_[n.a].is_near;
     }
-    f.needs_calls |= is_text(n.op);
+    if (is_text(n.op)) {
+      f.words = std::max(f.words, 1U);
+      f.reads_far = true;
+      f.needs_calls |= code_.texts[n.value].size() > kMaxInlineText;
+    }
   }
 
   const script::Code& code_;
@@ -119,21 +124,23 @@ void add(HitNeeds& needs, const NodeFacts& f) {
   needs.code_size = std::min(needs.code_size + f.code_size, kUnbounded);
   needs.registers |= f.is_light ? reg_bit(Gp::kIdAx) : kValueRegisters;
   if (f.compares_text) needs.registers |= kBufferRegisters;
+  needs.reads_far |= f.reads_far;
   needs.calls |= f.needs_calls;
 }
 
 void add(HitNeeds& needs, const Output& output, const std::vector<NodeFacts>& facts) {
-  constexpr uint64_t kValueSize = 64, kMemorySize = 160;
+  constexpr uint64_t kValueSize = 64, kMemorySize = 512;
   add(needs, facts[output.node]);
   needs.code_size += output.kind == Output::Kind::kValue ? kValueSize : kMemorySize;
   if (output.kind != Output::Kind::kValue) {
-    needs.calls = true;
+    needs.reads_far = true;
     needs.registers |= kValueRegisters | kBufferRegisters;
+    needs.words = std::max(needs.words, 1U);
   }
   if (output.is_dynamic()) needs.registers |= reg_bit(Gp::kIdR11);
   if (output.kind == Output::Kind::kSequence) {
     add(needs, facts[output.length]);
-    needs.words = std::max(needs.words, facts[output.node].words + 1);
+    needs.words = std::max({needs.words, facts[output.node].words + 1, 2U});
   }
 }
 
@@ -144,9 +151,9 @@ std::vector<NodeFacts> facts_of(const script::Code& code) { return Facts(code).t
 HitNeeds condition_needs(const HitProgram& hit) {
   HitNeeds needs;
   if (hit.condition == script::kNone) return needs;
+  constexpr uint64_t kAround = 192;
   add(needs, facts_of(hit.code)[hit.condition]);
-  // Outside of a section the thread pointer is asked for as well.
-  needs.calls |= mentions(hit, Op::kThreadPointer);
+  needs.code_size = 2 * needs.code_size + kAround;  // in a section and outside
   return needs;
 }
 
@@ -169,7 +176,19 @@ bool has_latency_in_frame(const Program& program) {
   return mentions(program.filter, FilterField::kLatency) || mentions(program.hit, Op::kLatency);
 }
 
-bool fits_section(const HitProgram& hit) { return !output_needs(hit).calls; }
+bool outputs_fit_section(const Program& program, const Environment& env) {
+  const HitNeeds needs = output_needs(program.hit);
+  return env.rseq && !env.monotonic && !needs.calls && (!needs.reads_far || env.geometry.ranges);
+}
+
+bool outputs_use_ranges(const Program& program, const Environment& env) {
+  return outputs_fit_section(program, env) && output_needs(program.hit).reads_far;
+}
+
+bool condition_uses_ranges(const Program& program, const Environment& env) {
+  const HitNeeds needs = condition_needs(program.hit);
+  return env.rseq && env.geometry.ranges && needs.reads_far && !needs.calls;
+}
 
 bool has_dynamic_outputs(const HitProgram& hit) {
   return std::any_of(hit.outputs.begin(), hit.outputs.end(), [](const Output& o) { return o.is_dynamic(); });

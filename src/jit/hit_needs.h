@@ -15,7 +15,8 @@ struct NodeFacts {
   bool is_light = false;   // needs no register but rax
   bool is_near = false;    // an address that is likely to be on the stack: sums of rsp, rbp and constants
   bool may_fault = false;
-  bool needs_calls = false;  // of the runtime, to read memory
+  bool reads_far = false;    // memory that may not be there
+  bool needs_calls = false;  // of the runtime, whatever is known of memory
   bool compares_text = false;
   uint32_t words = 0;      // of the stack, for values in between
   uint64_t code_size = 0;  // bytes at most
@@ -26,6 +27,7 @@ struct HitNeeds {
   uint16_t registers = 0;  // bit n: it changes general register n
   uint32_t words = 0;
   uint64_t code_size = 0;
+  bool reads_far = false;
   bool calls = false;
 };
 // Of the condition, wherever it is looked at; nothing if there is none.
@@ -36,14 +38,20 @@ HitNeeds output_needs(const script::HitProgram& hit);
 bool mentions(const script::HitProgram& hit, script::Op op);
 // The latency, in units of the clock, has taken the place of the time of entry when the program begins.
 bool has_latency_in_frame(const Program& program);
-// Whether all outputs can be written in a restartable sequence, where there are no calls.
-bool fits_section(const script::HitProgram& hit);
+// Whether all outputs can be written in a restartable sequence: no calls, and only memory whose being there
+// pads know.
+bool outputs_fit_section(const Program& program, const Environment& env);
+// Whether they, or the condition, read by the table of valid ranges (docs/design/safe_reads.md).
+bool outputs_use_ranges(const Program& program, const Environment& env);
+bool condition_uses_ranges(const Program& program, const Environment& env);
 bool has_dynamic_outputs(const script::HitProgram& hit);
 
 // Whether there is machine code for it. The program was verified (script/verify.h).
 Status check_hit(const Program& program, const Environment& env);
 
-inline constexpr uint32_t kMaxHitWords = 5;  // 512 bytes of stack are enough for any pad
+inline constexpr uint32_t kMaxHitWords =
+    4;  // and one to count tries: 512 bytes of stack are enough for any pad
+inline constexpr size_t kMaxInlineText = 64;  // compared in a section
 inline constexpr uint64_t kMaxHitCode = 32768;
 
 }  // namespace blip::jit

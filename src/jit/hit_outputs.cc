@@ -6,6 +6,8 @@
 // A fault sets its bit in the hit word and leaves zeros, or nothing where the size may change.
 #include "jit/hit_outputs.h"
 
+#include "jit/hit_copy.h"
+
 namespace blip::jit {
 
 using namespace asmjit::x86;  // NOLINT: register names
@@ -21,7 +23,9 @@ HitOutputs::HitOutputs(const Emission& emission)
       emission_(emission),
       hit_(emission.program.hit),
       is_dynamic_(has_dynamic_outputs(hit_)),
-      is_light_(output_needs(hit_).registers == reg_bit(Gp::kIdAx)) {}
+      is_light_(output_needs(hit_).registers == reg_bit(Gp::kIdAx)),
+      uses_ranges_(outputs_use_ranges(emission.program, emission.env)),
+      misses_(emission) {}
 
 Gp HitOutputs::record() const { return is_light_ ? Gp(rdx) : Gp(rdi); }
 Gp HitOutputs::ring() const { return is_light_ ? Gp(rcx) : Gp(r10); }
@@ -30,12 +34,19 @@ Mem HitOutputs::place(size_t index, uint32_t size) const {
   return ptr(record(), emission_.program.output_offsets[index], size);
 }
 
-void HitOutputs::emit(HitWay way, asmjit::Label elsewhere) {
-  HitCode code(emission_, way, texts_, elsewhere);
-  if (!is_light_) {
-    a_.mov(rdi, rdx);
-    if (way == HitWay::kSection) a_.mov(r10, rcx);
-  }
+void HitOutputs::emit_calls() {
+  HitCode code(emission_, texts_);
+  emit(code);
+}
+
+void HitOutputs::emit_section(asmjit::Label elsewhere) {
+  HitCode code(emission_, texts_, elsewhere, uses_ranges_ ? &misses_ : nullptr);
+  if (!is_light_) a_.mov(r10, rcx);
+  emit(code);
+}
+
+void HitOutputs::emit(HitCode& code) {
+  if (!is_light_) a_.mov(rdi, rdx);
   const uint32_t size = is_dynamic_ ? 0 : emission_.program.record_size;
   a_.mov(qword_ptr(record(), abi::kHitWordOffset), size);
   if (is_dynamic_) a_.lea(r11, ptr(rdi, static_cast<int32_t>(emission_.program.fixed_size)));
@@ -102,7 +113,38 @@ void HitOutputs::emit_address(HitCode& code, uint32_t node) {
   a_.mov(rdx, rax);
 }
 
+void HitOutputs::emit_bytes_here(HitCode& code, size_t index) {
+  const Output& output = hit_.outputs[index];
+  const int32_t offset = emission_.program.output_offsets[index];
+  asmjit::Label fault = a_.newLabel(), done = a_.newLabel();
+  code.set_fault(fault);
+  code.value(output.node);
+  code.check_range(output.count);
+  emit_copy(a_, CopyFrom::kMemory, offset, output.count);
+  a_.jmp(done);
+  a_.bind(fault);
+  mark_fault(index);
+  emit_copy(a_, CopyFrom::kZeros, offset, output.count);
+  a_.bind(done);
+}
+
+void HitOutputs::emit_string_here(HitCode& code, size_t index) {
+  const Output& output = hit_.outputs[index];
+  asmjit::Label fault = a_.newLabel(), done = a_.newLabel();
+  code.set_fault(fault);
+  code.value(output.node);
+  code.check_range(1);
+  emit_copy_text(a_, output.count, code.elsewhere());
+  a_.jmp(done);
+  a_.bind(fault);
+  mark_fault(index);
+  a_.xor_(ecx, ecx);
+  a_.bind(done);
+  add_length(index);
+}
+
 void HitOutputs::emit_bytes(HitCode& code, size_t index) {
+  if (code.way() == HitWay::kSection) return emit_bytes_here(code, index);
   const Output& output = hit_.outputs[index];
   asmjit::Label fault = a_.newLabel(), done = a_.newLabel();
   emit_address(code, output.node);
@@ -117,6 +159,7 @@ void HitOutputs::emit_bytes(HitCode& code, size_t index) {
 }
 
 void HitOutputs::emit_string(HitCode& code, size_t index) {
+  if (code.way() == HitWay::kSection) return emit_string_here(code, index);
   const Output& output = hit_.outputs[index];
   asmjit::Label fault = a_.newLabel(), done = a_.newLabel();
   emit_address(code, output.node);
@@ -145,11 +188,7 @@ void HitOutputs::emit_sequence(HitCode& code, size_t index) {
   const Mem length = dword_ptr(rsp, code.hold_word());
   a_.mov(length, ecx);
   code.value(output.node);
-  a_.mov(rdx, rax);
-  a_.mov(r8, r11);
-  a_.mov(r9d, length);
-  a_.and_(r9d, kLengthMask);
-  code.fetch(static_cast<uint32_t>(Fetch::kBytes));
+  emit_elements(code, length);
   a_.mov(ecx, length);
   code.give_back_word();
   a_.jmp(done);
@@ -158,6 +197,24 @@ void HitOutputs::emit_sequence(HitCode& code, size_t index) {
   a_.xor_(ecx, ecx);
   a_.bind(done);
   add_length(index);
+}
+
+// From the address in rax.
+void HitOutputs::emit_elements(HitCode& code, const Mem& length) {
+  a_.mov(r9d, length);
+  a_.and_(r9d, kLengthMask);
+  if (code.way() == HitWay::kCalls) {
+    a_.mov(rdx, rax);
+    a_.mov(r8, r11);
+    return code.fetch(static_cast<uint32_t>(Fetch::kBytes));
+  }
+  asmjit::Label none = a_.newLabel();
+  a_.jz(none);
+  code.check_range(1);
+  a_.cmp(rdx, r9);
+  a_.jb(code.elsewhere());
+  emit_copy_counted(a_);
+  a_.bind(none);
 }
 
 // The length in cx, with its flag, into the record; the next bytes go behind these.

@@ -12,8 +12,18 @@ class HitOutputs {
 
   bool empty() const { return hit_.outputs.empty(); }
   // rdx = the record, whose header and fields are stored: the outputs and the hit word follow. Afterwards
-  // record() is the record, ring() what rcx was (of kSection), and rax the size if it is not fixed.
-  void emit(HitWay way, asmjit::Label elsewhere = {});
+  // record() is the record, ring() what rcx was (in a section), and rax the size if it is not fixed.
+  void emit_calls();
+  // In a section, with `elsewhere` for what cannot be read there.
+  void emit_section(asmjit::Label elsewhere);
+  // Before the section may be entered.
+  void begin_tries() {
+    if (uses_ranges_) misses_.begin_tries();
+  }
+  // Outside of it: `again` enters it once more.
+  void emit_misses(Section& section, asmjit::Label again, asmjit::Label give_up) {
+    if (uses_ranges_) misses_.emit(section, again, give_up);
+  }
   // Constants of the code; outside the flow of control.
   void emit_texts() { texts_.emit(a_); }
 
@@ -22,10 +32,14 @@ class HitOutputs {
   asmjit::x86::Gp ring() const;
 
  private:
+  void emit(HitCode& code);
   void emit_value(HitCode& code, size_t index);
   void emit_bytes(HitCode& code, size_t index);
+  void emit_bytes_here(HitCode& code, size_t index);
   void emit_string(HitCode& code, size_t index);
+  void emit_string_here(HitCode& code, size_t index);
   void emit_sequence(HitCode& code, size_t index);
+  void emit_elements(HitCode& code, const asmjit::x86::Mem& length);
   void emit_address(HitCode& code, uint32_t node);
   void add_length(size_t index);
   void emit_size();
@@ -37,7 +51,9 @@ class HitOutputs {
   const script::HitProgram& hit_;
   bool is_dynamic_;
   bool is_light_;  // registers of the record stay where they are
+  bool uses_ranges_;
   TextPool texts_;
+  RangeMisses misses_;
 };
 
 }  // namespace blip::jit

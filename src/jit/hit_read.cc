@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Reads of memory in generated code. Nothing may fault in a target: what is on the page of the stack that the
-// pad itself has just written to is there; of anything else only the kernel can tell.
+// pad itself has just written to is there, and in a section what the table of valid ranges says; of anything
+// else only the kernel can tell.
+#include <cstring>
+
 #include "jit/hit_code.h"
-#include "jit/section.h"
+#include "jit/ranges.h"
 #include "jit/shadow_code.h"
 
 namespace blip::jit {
@@ -12,21 +15,66 @@ using runtime::Fetch;
 using script::Node;
 using script::Op;
 
+RangeMisses::Read RangeMisses::add() {
+  const auto hint = static_cast<uint32_t>((first_hint_ + reads_.size()) % abi::kRangeHints);
+  return reads_.emplace_back(Read{emission_.code.assembler().newLabel(), hint});
+}
+
+Mem RangeMisses::tries() const { return dword_ptr(rsp, emission_.frame.word(emission_.frame.words() - 1)); }
+
+void RangeMisses::begin_tries() {
+  constexpr uint32_t kTries = 32;  // each read may miss after a publication; another try costs little
+  emission_.code.assembler().mov(tries(), kTries);
+}
+
+void RangeMisses::emit(Section& section, asmjit::Label again, asmjit::Label give_up) {
+  auto& a = emission_.code.assembler();
+  asmjit::Label find = a.newLabel();
+  for (const Read& read : reads_) {
+    a.bind(read.miss);
+    a.mov(rdx, rax);
+    a.mov(eax, read.hint);
+    a.jmp(find);
+  }
+  a.bind(find);
+  section.abandon();
+  a.mov(rcx, emission_.env.control.value);
+  a.call(emission_.stubs.find_range.value);
+  a.test(rdx, rdx);
+  a.jz(give_up);
+  a.sub(tries(), 1);
+  a.jz(give_up);
+  a.jmp(again);
+}
+
 // The value at the address in rax.
 void HitCode::read(const Node& n) {
-  if (way_ == HitWay::kSection) return read_near(n, elsewhere_);
+  if (way_ == HitWay::kSection && !misses_) return read_near(n, elsewhere_);
   asmjit::Label far = a_.newLabel(), done = a_.newLabel();
-  const bool is_near = facts_[n.a].is_near;
-  if (is_near) {
+  if (facts_[n.a].is_near) {
     read_near(n, far);
     a_.jmp(done);
   }
   a_.bind(far);
-  a_.mov(rdx, rax);
-  fetch(runtime::fetch_load(n.width));
-  a_.mov(rax, rcx);
-  extend(rax, rax, n.width, n.is_signed);
+  if (way_ == HitWay::kSection) {
+    check_range(n.width);
+    extend(rax, ptr(rax, 0, n.width), n.width, n.is_signed);
+  } else {
+    a_.mov(rdx, rax);
+    fetch(runtime::fetch_load(n.width));
+    a_.mov(rax, rcx);
+    extend(rax, rax, n.width, n.is_signed);
+  }
   a_.bind(done);
+}
+
+void HitCode::check_range(uint32_t size) {
+  a_.lea(rcx, ptr(rax, -int32_t{runtime::kLowestAddress}));  // what no process has is a fault at once
+  a_.shr(rcx, runtime::kAddressBits);
+  a_.jnz(fault_);
+  const RangeMisses::Read read = misses_->add();
+  emit_range_check(a_, emission_.env, read.hint, size, qword_ptr(rsp, emission_.frame.word(depth_)),
+                   read.miss);
 }
 
 // Goes to `elsewhere`, with rax as it was, unless all bytes are on the page that rsp is on.
@@ -58,11 +106,40 @@ void HitCode::fetch(uint32_t what) {
 void HitCode::compare_text(const Node& n) {
   const std::string& text = code_.texts[n.value];
   const bool is_whole = n.op == Op::kTextEqual;
+  if (way_ == HitWay::kSection) return compare_here(is_whole ? text + '\0' : text);
   a_.mov(rdx, rax);
   a_.lea(r8, ptr(texts_.add(a_, is_whole ? text + '\0' : text)));
   a_.mov(r9d, static_cast<uint32_t>(text.size() + is_whole));
   fetch(static_cast<uint32_t>(Fetch::kTextIs));
   a_.mov(rax, rcx);
+}
+
+// The bytes at the address in rax with those of the text.
+void HitCode::compare_here(const std::string& text) {
+  asmjit::Label differ = a_.newLabel(), done = a_.newLabel();
+  const auto size = static_cast<uint32_t>(text.size());
+  if (size != 0) check_range(size);
+  for (uint32_t at = 0; at < size;) {
+    uint64_t bytes = 0;
+    const uint32_t left = size - at, width = left >= 8 ? 8 : left >= 4 ? 4 : left >= 2 ? 2 : 1;
+    std::memcpy(&bytes, text.data() + at, width);
+    const Mem there = ptr(rax, static_cast<int32_t>(at), width);
+    if (width == 8) {
+      a_.mov(rcx, bytes);
+      a_.cmp(there, rcx);
+    } else if (width == 4) {
+      a_.cmp(there, static_cast<int32_t>(bytes));
+    } else {
+      a_.cmp(there, width == 2 ? int64_t{static_cast<int16_t>(bytes)} : int64_t{static_cast<int8_t>(bytes)});
+    }
+    a_.jne(differ);
+    at += width;
+  }
+  a_.mov(eax, 1);
+  a_.jmp(done);
+  a_.bind(differ);
+  a_.xor_(eax, eax);
+  a_.bind(done);
 }
 
 // rcx bytes at the address in rax.
@@ -73,6 +150,12 @@ void HitCode::compare_bytes(const Node& n) {
   a_.xor_(eax, eax);
   a_.cmp(rcx, static_cast<uint32_t>(text.size()));
   a_.jne(done);
+  if (way_ == HitWay::kSection) {
+    a_.mov(rax, rdx);
+    compare_here(text);
+    a_.bind(done);
+    return;
+  }
   a_.lea(r8, ptr(texts_.add(a_, text)));
   a_.mov(r9d, static_cast<uint32_t>(text.size()));
   fetch(static_cast<uint32_t>(Fetch::kBytesAre));

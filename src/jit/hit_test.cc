@@ -37,6 +37,9 @@ class EdgeOfMemory {
   EdgeOfMemory& operator=(const EdgeOfMemory&) = delete;
 
   uint8_t* end() const { return bytes_ + 2 * kPage; }
+  AddrRange readable() const {
+    return {TargetAddr(reinterpret_cast<uint64_t>(bytes_)), TargetAddr(reinterpret_cast<uint64_t>(end()))};
+  }
   std::vector<uint64_t> addresses() const {
     const auto first = reinterpret_cast<uint64_t>(bytes_);
     return {first, first + kPage - 32, first + 2 * kPage - 40, first + 2 * kPage};
@@ -71,6 +74,8 @@ std::string text(const std::vector<script::OutputBytes>& outputs) {
 
 class Hits : public testing::Test {
  protected:
+  explicit Hits(bool ranges = false) : runner_(ranges) {}
+
   // The first thing that the code changed and may not; empty: nothing.
   static std::string changed(const Program& program, const HitScene& scene, const MachineState& before,
                              const MachineState& after, size_t vector_size) {
@@ -136,6 +141,8 @@ class Hits : public testing::Test {
     for (const auto& o : outputs) faults_ += o.is_fault;
   }
 
+  void run_random_programs(int programs);
+
   HitRunner runner_;
   uint64_t hits_ = 0, refused_ = 0, in_section_ = 0, faults_ = 0;
 };
@@ -152,11 +159,13 @@ HitScene random_scene(std::mt19937_64& random) {
   return scene;
 }
 
-TEST_F(Hits, random_programs_mean_what_the_interpreter_says) {
-  constexpr int kPrograms = 12000;
+void Hits::run_random_programs(int programs) {
   std::mt19937_64 random(x86::test::random_seed());
   const EdgeOfMemory memory(random);
-  for (int n = 0; n < kPrograms && !HasFailure(); ++n) {
+  const auto data = runner_.machine().data();
+  const AddrRange own{x86::test::Machine::addr(data.data()),
+                      x86::test::Machine::addr(data.data() + data.size())};
+  for (int n = 0; n < programs && !HasFailure(); ++n) {
     const HitScene scene = random_scene(random);
     script::ProgramOptions options{
         .is_return = scene.is_return, .most_nodes = random() % 2 ? 40U : 6U, .addresses = memory.addresses()};
@@ -166,14 +175,60 @@ TEST_F(Hits, random_programs_mean_what_the_interpreter_says) {
     for (unsigned r = 0; r < 16; ++r)
       if (r != 4 && random() % 2) state.general.gpr[r] = script::random_value(random, options);
     if (random() % 2) state.general.gpr[5] = state.general.gpr[4] + random() % 2000;  // rbp
+    // Half of the memory, all of it, or none is known; where it ends is not always where memory ends.
+    AddrRange known = memory.readable();
+    if (random() % 2) known.end = known.begin + kPage - random() % 64;
+    if (random() % 4)
+      runner_.set_ranges({own, known});
+    else
+      runner_.set_ranges({});
     SCOPED_TRACE(fmt::format("program {}", n));
     compare(hit, scene, state);
   }
   fmt::print("{} hits, {} in sections, {} faults, {} refused\n", hits_, in_section_, faults_, refused_);
-  EXPECT_GT(hits_, kPrograms / 4);
-  EXPECT_GT(in_section_, kPrograms / 20);
-  EXPECT_GT(faults_, kPrograms / 10);
-  EXPECT_LT(refused_, kPrograms / 4);
+  EXPECT_GT(hits_, static_cast<uint64_t>(programs / 4));
+  EXPECT_GT(faults_, static_cast<uint64_t>(programs / 10));
+  EXPECT_LT(refused_, static_cast<uint64_t>(programs / 4));
+}
+
+TEST_F(Hits, random_programs_mean_what_the_interpreter_says) {
+  run_random_programs(12000);
+  EXPECT_GT(in_section_, 500u);
+}
+
+class HitsWithRanges : public Hits {
+ protected:
+  HitsWithRanges() : Hits(true) {}
+};
+
+TEST_F(HitsWithRanges, random_programs_mean_what_the_interpreter_says) {
+  run_random_programs(12000);
+  EXPECT_GT(in_section_, 2000u);
+}
+
+// Texts of all lengths up to the end of what can be read, which is where the table ends or not.
+TEST_F(HitsWithRanges, texts_at_the_end_of_memory) {
+  std::mt19937_64 random(x86::test::random_seed());
+  const EdgeOfMemory memory(random);
+  const MachineState state = runner_.machine().random_state(random);
+  for (uint32_t back = 0; back < 40; ++back) {
+    for (uint32_t nul = 0; nul < 40; nul += 1 + static_cast<uint32_t>(random() % 4)) {
+      std::memset(memory.end() - 64, 'x', 64);
+      if (nul > 0) memory.end()[-static_cast<ptrdiff_t>(nul)] = 0;
+      AddrRange known = memory.readable();
+      if (random() % 4 == 0) known.end = known.end - random() % 24;
+      runner_.set_ranges({known});
+      script::HitProgram hit;
+      const uint32_t at = hit.code.constant(reinterpret_cast<uint64_t>(memory.end()) - back);
+      const uint32_t length = hit.code.constant(nul);
+      using Kind = script::Output::Kind;
+      hit.outputs = {{.kind = Kind::kString, .node = at, .count = 8 + nul % 20},
+                     {.kind = Kind::kSequence, .node = at, .length = length, .size = 1, .count = 30},
+                     {.kind = Kind::kBytes, .node = at, .count = 1 + nul}};
+      compare(hit, {.rseq = true}, state);
+    }
+  }
+  EXPECT_GT(in_section_, hits_ / 4);
 }
 
 // Each with each, all three comparisons, and as a float that is made a double.

@@ -36,25 +36,25 @@ Frame::Needs basic_needs(const PadProbe& probe, const Recorded& by_others) {
           .flags_recorded = recorded_by(*probe.program).flags};
 }
 
-Frame frame_of(const PadProbe& probe, const Recorded& by_others) {
+Frame frame_of(const PadProbe& probe, const Environment& env) {
   using asmjit::x86::Gp;
   const Program& program = *probe.program;
   const bool around_calls = program.kind == Program::Kind::kEnter || program.is_return;
   uint16_t uses = reg_bit(Gp::kIdAx) | reg_bit(Gp::kIdCx);
   if (program.kind != Program::Kind::kCount || around_calls) uses |= reg_bit(Gp::kIdDx);
   if (around_calls) uses |= reg_bit(Gp::kIdSi);
-  Frame::Needs needs = basic_needs(probe, by_others);
+  Frame::Needs needs = basic_needs(probe, env.recorded);
   if (program.kind == Program::Kind::kRecord) {
     const HitNeeds outputs = output_needs(program.hit);
     uses |= outputs.registers;
-    needs.words = outputs.words;
+    needs.words = outputs.words + outputs_use_ranges(program, env);
   }
   if (program.is_return) {
     const HitNeeds condition = condition_needs(program.hit);
     uses |= condition.registers;
-    needs.words = std::max(needs.words, condition.words);
+    needs.words = std::max(needs.words, condition.words + condition_uses_ranges(program, env));
   }
-  needs.save = uses & wanted_registers(probe, by_others);
+  needs.save = uses & wanted_registers(probe, env.recorded);
   return Frame(needs);
 }
 
@@ -163,7 +163,7 @@ void PadBuilder::emit_programs() {
 
 void PadBuilder::emit_program(const PadProbe& probe) {
   auto& a = code_.assembler();
-  const Frame frame = frame_of(probe, env_.recorded);
+  const Frame frame = frame_of(probe, env_);
   const Emission emission{code_, env_, stubs_, frame, *probe.program};
   Started& s = started_.emplace_back(Started{make_emitter(emission), a.newLabel(), a.newLabel(), nullptr});
   if (probe.program->is_conditional) emit_jump_if_it_stays(probe, s.stays);

@@ -28,11 +28,12 @@ RecordEmitter::RecordEmitter(const Emission& emission)
       slow_inside_(a_.newLabel()),
       no_room_(a_.newLabel()),
       other_process_(a_.newLabel()) {
-  if (env_.rseq && !env_.monotonic && fits_section(program_.hit)) section_.emplace(emission.code, *env_.rseq);
+  if (outputs_fit_section(program_, env_)) section_.emplace(emission.code, *env_.rseq);
 }
 
 void RecordEmitter::hot(asmjit::Label done) {
   const abi::Geometry& g = env_.geometry;
+  outputs_.begin_tries();
   a_.bind(restart_);
   a_.mov(rcx, env_.control.value);
   emit_switch_check(a_, g, program_.switch_index, done);
@@ -76,7 +77,7 @@ void RecordEmitter::emit_publish() {
     a_.add(qword_ptr(rcx, kPos), program_.record_size);
     return;
   }
-  outputs_.emit(HitWay::kSection, slow_inside_);
+  outputs_.emit_section(slow_inside_);
   if (outputs_.is_dynamic())
     a_.add(qword_ptr(outputs_.ring(), kPos), rax);
   else
@@ -84,7 +85,7 @@ void RecordEmitter::emit_publish() {
 }
 
 void RecordEmitter::emit_commit() {
-  if (!outputs_.empty()) outputs_.emit(HitWay::kCalls);
+  if (!outputs_.empty()) outputs_.emit_calls();
   const Gp record = outputs_.empty() ? Gp(rdx) : outputs_.record();
   a_.add(qword_ptr(record, -8), abi::kSlotFull - abi::kSlotBusy);
 }
@@ -106,6 +107,7 @@ void RecordEmitter::cold(asmjit::Label done) {
     a_.test(eax, eax);
     a_.jnz(restart_);
     a_.jmp(done);  // counted as discarded
+    outputs_.emit_misses(*section_, restart_, slow_);
     section_->abort_here();
     a_.bind(slow_inside_);
     section_->abandon();

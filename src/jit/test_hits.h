@@ -13,6 +13,7 @@
 #include "jit/pad.h"
 #include "jit/stubs.h"
 #include "ring/counters.h"
+#include "ring/range_publisher.h"
 #include "ring/reader.h"
 #include "ring/shared_reader.h"
 #include "ring/test_region.h"
@@ -116,7 +117,8 @@ struct HitScene {
 
 class HitRunner {
  public:
-  HitRunner() : region_(geometry()) {
+  // `ranges`: with a table of memory that sections may read.
+  explicit HitRunner(bool ranges = false) : region_(geometry(ranges)) {
     std::memcpy(machine_.code(), kNop, sizeof kNop);
     uint8_t* end = machine_.code() + sizeof kNop;
     *end = 0xe9;  // jmp exit
@@ -125,6 +127,8 @@ class HitRunner {
   }
 
   x86::test::Machine& machine() { return machine_; }
+  // What the table says from now on.
+  void set_ranges(std::vector<AddrRange> ranges) { ranges_ = std::move(ranges); }
   ring::TestRegion& region() { return region_; }
 
   // Puts the program on the instruction; false: it was refused.
@@ -162,11 +166,13 @@ class HitRunner {
     region_.header()->shadow_by_thread = env_.rseq.has_value();
     region_.gate()->pid = ::getpid();
     region_.region()[region_.geometry().switches_offset()] = abi::kSwitchOn;
+    publish();
     signal_ = machine_.run(state, machine_.code());
     return take_record();
   }
   // What the state becomes without a probe: parts of it are never as they were loaded.
-  x86::test::MachineState run_unprobed(x86::test::MachineState state) {
+  x86::test::MachineState run_unprobed(const x86::test::MachineState& start) {
+    x86::test::MachineState state = start;
     CHECK(machine_.run(state, machine_.code() + sizeof kNop) == 0);
     return state;
   }
@@ -181,14 +187,22 @@ class HitRunner {
  private:
   static constexpr uint8_t kNop[] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
 
-  static abi::Geometry geometry() {
+  void publish() {
+    region_.gate()->own_ranges = 1;
+    if (!region_.geometry().ranges || ranges_.empty()) return;
+    ring::RangePublisher publisher(region_.geometry(), region_.region());
+    CHECK(publisher.publish(publisher.begin().value(), ranges_, TargetAddr(0)));
+  }
+
+  static abi::Geometry geometry(bool ranges) {
     return {.ring_count = static_cast<uint32_t>(::sysconf(_SC_NPROCESSORS_CONF)),
             .class_count = kHitClass + 1,
             .subbuf_count = 2,
             .subbuf_size = 1 << 14,
             .probe_count = 1,
             .slot_size = 4096,
-            .slot_count = 4};
+            .slot_count = 4,
+            .ranges = ranges};
   }
   static TargetAddr addr(const void* p) { return x86::test::Machine::addr(p); }
 
@@ -223,6 +237,7 @@ class HitRunner {
 
   x86::test::Machine machine_;
   ring::TestRegion region_;
+  std::vector<AddrRange> ranges_;
   Environment env_;
   Program program_, enter_;
   uint8_t* pad_ = nullptr;
