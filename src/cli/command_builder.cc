@@ -17,6 +17,7 @@ namespace {
 constexpr uint32_t kLeastSubbufSize = 4096;
 constexpr uint32_t kMostSubbufSize = 1U << 30;
 constexpr uint32_t kLeastSubbufs = 2;
+constexpr uint32_t kMostString = 1024;
 constexpr uint32_t kMostSubbufs = 1U << 16;
 
 Error usage(std::string message) { return Error(ErrorKind::kUsage, std::move(message)); }
@@ -88,7 +89,16 @@ Status CommandBuilder::apply(const OptionFact& fact, const std::string& value) {
     case OptionId::kContext:
       return apply_context(value);
     case OptionId::kFilter:
-      return apply_filter(value);
+    case OptionId::kArgs:
+    case OptionId::kLocals:
+    case OptionId::kCapture:
+      return data_.apply(fact.id, value, options.probes);
+    case OptionId::kStringMax: {
+      uint64_t most = 0;
+      TRY_OK(assign(fact, parse_number(value, 1, kMostString), most));
+      options.string_max = static_cast<uint32_t>(most);
+      return {};
+    }
     case OptionId::kLatency:
       options.latencies = true;
       return {};
@@ -190,18 +200,6 @@ Status CommandBuilder::apply_context(const std::string& text) {
   return {};
 }
 
-Status CommandBuilder::apply_filter(const std::string& text) {
-  auto filter = session::parse_filter(text);
-  if (!filter) return filter.error().with_context("--filter");
-  std::vector<session::ProbeRequest>& probes = command_.session.probes;
-  if (!probes.empty() && probes.back().kind != session::ProbeKind::kReturn)
-    return usage("--filter belongs to a --return before it: other probes have nothing to filter by");
-  session::Filter& where = probes.empty() ? filter_for_all_ : probes.back().filter;
-  if (!where.empty()) return usage("--filter: a probe has one filter; && puts two together");
-  where = *std::move(filter);
-  return {};
-}
-
 // With --latency the entry of a function stands for its calls.
 Status CommandBuilder::measure_calls() {
   session::Options& options = command_.session;
@@ -215,19 +213,6 @@ Status CommandBuilder::measure_calls() {
     if (probe.kind != session::ProbeKind::kReturn)
       return usage("--latency measures calls: name functions with --function or --return");
   }
-  return {};
-}
-
-// A filter before the first probe is that of every --return without one.
-Status CommandBuilder::spread_filter() {
-  if (filter_for_all_.empty()) return {};
-  bool any = false;
-  for (session::ProbeRequest& probe : command_.session.probes) {
-    if (probe.kind != session::ProbeKind::kReturn) continue;
-    any = true;
-    if (probe.filter.empty()) probe.filter = filter_for_all_;
-  }
-  if (!any) return usage("--filter: there is no --return that it could belong to");
   return {};
 }
 
@@ -356,7 +341,7 @@ Status CommandBuilder::finish_tracing(const std::vector<std::string>& args) {
   for (session::ProbeRequest& probe : options.probes)
     probe.contexts = merge_contexts(for_all_, probe.contexts);
   TRY_OK(measure_calls());
-  TRY_OK(spread_filter());
+  TRY_OK(data_.finish(options.probes));
   options.mode = verb_.verb == Verb::kTrace    ? session::Mode::kTrace
                  : verb_.verb == Verb::kRecord ? session::Mode::kRecord
                                                : session::Mode::kCount;

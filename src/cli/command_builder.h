@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "cli/option_table.h"
 #include "cli/options.h"
+#include "cli/probe_data.h"
 
 namespace blip::cli {
 
@@ -28,8 +29,6 @@ class CommandBuilder {
 
  private:
   Status apply_probe(OptionId option, const std::string& text);
-  Status apply_filter(const std::string& text);
-  Status spread_filter();
   Status measure_calls();
   Status apply_context(const std::string& text);
   Status apply_pid(const std::string& text);
@@ -46,7 +45,7 @@ class CommandBuilder {
   const VerbFact& verb_;
   Command command_;
   std::vector<std::string> operands_;
-  session::Filter filter_for_all_;  // given before the first probe
+  ProbeData data_;
   std::vector<session::Context> for_all_;
 };
 

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "cli/memory_context.h"
+
 namespace blip::cli {
 namespace {
 
@@ -26,7 +28,8 @@ constexpr std::string_view kRegisters[] = {"rax", "rbx", "rcx", "rdx", "rsi", "r
                                            "r9",  "r10", "r11", "r12", "r13", "r14", "r15", "rip", "rflags"};
 
 constexpr std::string_view kRegisterPrefix = "reg:";
-constexpr std::string_view kValid = "regs, reg:NAME, ip, pid (vpid), tid (vtid), comm (procname), cpu";
+constexpr std::string_view kValid =
+    "regs, reg:NAME, ip, pid (vpid), tid (vtid), comm (procname), cpu, TYPE:NAME:ADDR";
 
 Error usage(std::string message) { return Error(ErrorKind::kUsage, std::move(message)); }
 
@@ -35,19 +38,23 @@ Result<Context> parse_register(std::string_view name) {
   std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
   if (std::find(std::begin(kRegisters), std::end(kRegisters), lower) == std::end(kRegisters))
     return usage(fmt::format("unknown register '{}': use one of {}", name, fmt::join(kRegisters, " ")));
-  return Context{ContextKind::kRegister, std::move(lower)};
+  return Context{.kind = ContextKind::kRegister, .register_name = std::move(lower)};
 }
 
 Result<Context> parse_context(std::string_view text) {
   if (text.starts_with(kRegisterPrefix)) return parse_register(text.substr(kRegisterPrefix.size()));
   for (const Named& named : kContexts)
-    if (named.name == text) return Context{named.kind, ""};
+    if (named.name == text) return Context{named.kind};
+  if (text.find(':') != std::string_view::npos) {
+    TRY(session::MemoryContext memory, parse_memory_context(text));
+    return Context{.kind = ContextKind::kMemory, .memory = std::move(memory)};
+  }
   if (text == "backtrace") return usage("backtrace is not available in this version");
   return usage(fmt::format("unknown context '{}': use {}", text, kValid));
 }
 
 bool equal(const Context& a, const Context& b) {
-  return a.kind == b.kind && a.register_name == b.register_name;
+  return a.kind == b.kind && a.register_name == b.register_name && a.memory == b.memory;
 }
 
 }  // namespace

@@ -16,6 +16,13 @@ bool error_color = false;
 void write_line(std::string_view prefix, std::string_view text) {
   std::string line(prefix);
   line += ' ';
+  // Lines of a message that follow the first show what the user wrote, indented: see script's diagnostics.
+  constexpr std::string_view kNextLine = "\n  ";
+  for (size_t end; (end = text.find(kNextLine)) != std::string_view::npos;
+       text.remove_prefix(end + kNextLine.size())) {
+    append_escaped(line, text.substr(0, end));
+    line += kNextLine;
+  }
   append_escaped(line, text);
   line += '\n';
   Output(STDERR_FILENO).write(line);

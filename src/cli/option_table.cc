@@ -148,13 +148,36 @@ constexpr OptionFact kOptions[] = {
      "Repeatable",
      kTracing},
     {OptionId::kFilter, OptionGroup::kProbes, "", "filter", "EXPR",
-     "of returns, record only those that EXPR is true for: comparisons (== != < <= > >=) of ret, latency_ns, "
-     "depth, tail "
-     "with numbers, put together by && || ! and parentheses, as in 'latency_ns > 1000000 && (int)ret < 0'. "
-     "ret is "
-     "unsigned, (int)ret and (long)ret are not. Belongs to the --return before it; before the first probe, "
-     "to all. A function that several mean is probed once, with the filter of the first",
+     "record only hits that EXPR is true for, which is written as for --capture, as in 'n > 100 && req->path "
+     "== "
+     "\"/admin\"'. What cannot be read is not true. Of returns: comparisons (== != < <= > >=) of ret, "
+     "latency_ns, "
+     "depth, tail with numbers, put together by && || ! and parentheses, as in 'latency_ns > 1000000 && "
+     "(int)ret < "
+     "0'. ret is unsigned, (int)ret and (long)ret are not. Belongs to the probe before it; before the first "
+     "probe, to "
+     "all. A function that several mean is probed once, with the filter of the first",
      kTracing},
+    {OptionId::kArgs, OptionGroup::kProbes, "", "args", "",
+     "store the arguments of the function, by name and type where debugging information or blip's table of "
+     "the C "
+     "library's functions tells them, else the six registers arg0 to arg5. Belongs to the probe before it; "
+     "before the "
+     "first probe, to all",
+     kEvents},
+    {OptionId::kLocals, OptionGroup::kProbes, "", "locals", "",
+     "store every local variable that is visible at the probe. Needs debugging information. Belongs to the "
+     "probe "
+     "before it; before the first probe, to all",
+     kEvents},
+    {OptionId::kCapture, OptionGroup::kProbes, "", "capture", "LIST",
+     "store the values of expressions, separated by commas, as C would write them: n, req->path, "
+     "req->headers[2].name, *p, buf[0..n], (struct job *)arg, module::global, $rax, arg0; NAME = EXPR gives "
+     "a field "
+     "its name. Belongs to the probe before it; before the first probe, to all. Repeatable",
+     kEvents},
+    {OptionId::kStringMax, OptionGroup::kProbes, "", "string-max", "N",
+     "store at most N bytes of a string (256)", kEvents},
     {OptionId::kLatency, OptionGroup::kProbes, "", "latency", "",
      "measure calls instead of counting hits: --function and --return then mean the same, every call of the "
      "functions "
@@ -166,9 +189,13 @@ constexpr OptionFact kOptions[] = {
      "the end. With --filter only calls that pass count",
      kCount},
     {OptionId::kContext, OptionGroup::kProbes, "", "context", "TYPE[,TYPE]",
-     "what to store with each event: reg:NAME (reg:rdi), regs, ip, pid, tid, comm, cpu. Belongs to the probe "
-     "before it; "
-     "before the first probe, to all. Repeatable",
+     "what to store with each event: reg:NAME (reg:rdi), regs, ip, pid, tid, comm, cpu, or TYPE:NAME:ADDR, a "
+     "value in "
+     "memory: TYPE is int8 to int64, uint8 to uint64, int, long, float, double, pointer, string or bytes[N], "
+     "NAME the "
+     "field's name, ADDR a number or SYMBOL+OFFSET. Belongs to the probe before it; before the first probe, "
+     "to all. "
+     "Repeatable",
      kTracing},
     {OptionId::kLifecycle, OptionGroup::kProbes, "", "lifecycle", "",
      "also events for processes and threads that begin and end, fork, exec, libraries that are loaded and "
@@ -243,12 +270,8 @@ constexpr OptionFact kOptions[] = {
     // The rest of the design's command line.
     later("", "mark"),
     later("", "syscall"),
-    later("", "args"),
-    later("", "locals"),
-    later("", "capture"),
     later("", "no-inline"),
     later("e", ""),
-    later("", "string-max"),
     later("", "shm-path"),
 };
 

@@ -155,6 +155,29 @@ TEST(Options, view) {
   EXPECT_EQ(parse("view -- -odd").view_dir, "-odd");
 }
 
+TEST(Options, data_belongs_to_the_probe_before_it) {
+  const auto probes = parse("trace --capture a --args --function f --locals --capture b,c --function g -p 1 "
+                            "--filter n>1")
+                          .session.probes;
+  ASSERT_EQ(probes.size(), 2U);
+  EXPECT_TRUE(probes[0].data.args && probes[1].data.args);
+  EXPECT_TRUE(probes[0].data.locals);
+  EXPECT_FALSE(probes[1].data.locals);
+  EXPECT_THAT(probes[0].data.captures, ElementsAre("a", "b,c"));
+  EXPECT_THAT(probes[1].data.captures, ElementsAre("a"));
+  EXPECT_EQ(probes[0].data.condition, "");
+  EXPECT_EQ(probes[1].data.condition, "n>1");
+}
+
+TEST(Options, filter_before_the_first_probe) {
+  const auto returns = parse("trace --filter ret==1 --function f --return g -p 1").session.probes;
+  EXPECT_TRUE(returns[0].filter.empty() && returns[0].data.condition.empty());
+  EXPECT_FALSE(returns[1].filter.empty());
+  const auto hits = parse("trace --filter n==1 --function f --function g --filter m -p 1").session.probes;
+  EXPECT_EQ(hits[0].data.condition, "n==1");
+  EXPECT_EQ(hits[1].data.condition, "m");
+}
+
 TEST(Options, help_and_version) {
   EXPECT_TRUE(parse("--help").help);
   EXPECT_TRUE(parse("-h").help);
@@ -228,6 +251,20 @@ TEST(Options, wrong_usage_says_what_to_do) {
        "--context: unknown context 'foo': use regs, reg:NAME, ip, pid"},
       {"trace --function f --context tid, -p 1", "unknown context ''"},
       {"trace --function f --context backtrace -p 1", "backtrace is not available in this version"},
+      {"trace --function f --context int:x -p 1", "it is written TYPE:NAME:ADDR, as in int:counter:0x404040"},
+      {"trace --function f --context int128:x:1 -p 1", "unknown type 'int128': use one of int8 int16"},
+      {"trace --function f --context int::1 -p 1", "the field's name is letters, digits and _, not ''"},
+      {"trace --function f --context int:x: -p 1", "the address is missing"},
+      {"trace --function f --context bytes[0]:x:1 -p 1", "bytes[0]: 0 is too small"},
+      {"trace --function f --context bytes[9999]:x:1 -p 1", "bytes[9999]: 9999 is too large"},
+      {"trace --function f --capture= -p 1", "--capture: the list of expressions is empty"},
+      {"trace --function f --filter= -p 1", "--filter: the expression is empty"},
+      {"trace --function f --filter a --filter b -p 1", "a probe has one filter; && puts two together"},
+      {"trace --filter ret==1 --function f -p 1", "there is no --return that it could belong to"},
+      {"trace --return f --args -p 1", "of returns are not available in this version"},
+      {"trace --every-instruction f --args -p 1", "its events carry registers only"},
+      {"trace --function f --string-max 0 -p 1", "--string-max: 0 is too small"},
+      {"count --function f --args -p 1", "--args is not an option of blip count, only of trace, record"},
       {"trace --function f --duration soon -p 1", "--duration: 'soon' is not a time"},
       {"trace --function f --max-events 0 -p 1", "--max-events: 0 is too small"},
       {"record --function f --num-subbuf 1 -p 1", "--num-subbuf: 1 is too small: at least 2"},
@@ -267,6 +304,19 @@ TEST(Contexts, both_spellings_of_each) {
                                  ContextKind::kComm, ContextKind::kComm, ContextKind::kCpu, ContextKind::kIp,
                                  ContextKind::kAllRegisters));
   EXPECT_EQ(merge_contexts(*contexts, *contexts).size(), 6U);
+}
+
+TEST(Contexts, values_in_memory) {
+  using Kind = session::MemoryContext::Kind;
+  const auto contexts = parse_contexts("int:a:0x10,uint16:b:lib.so:var+8,string:c:v,bytes[7]:d:1,double:e:2");
+  ASSERT_TRUE(contexts);
+  const auto& memory = [&](size_t i) { return (*contexts)[i].memory; };
+  EXPECT_EQ(memory(0), (session::MemoryContext{Kind::kInt, 4, true, "a", "0x10"}));
+  EXPECT_EQ(memory(1), (session::MemoryContext{Kind::kInt, 2, false, "b", "lib.so:var+8"}));
+  EXPECT_EQ(memory(2), (session::MemoryContext{Kind::kString, 0, false, "c", "v"}));
+  EXPECT_EQ(memory(3), (session::MemoryContext{Kind::kBytes, 7, false, "d", "1"}));
+  EXPECT_EQ(memory(4), (session::MemoryContext{Kind::kFloat, 8, true, "e", "2"}));
+  EXPECT_EQ(merge_contexts(*contexts, *contexts).size(), 5U);
 }
 
 TEST(Contexts, every_register) {

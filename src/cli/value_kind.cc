@@ -14,7 +14,7 @@ constexpr Named kKinds[] = {
     {"FILE", ValueKind::kFile},       {"WHEN", ValueKind::kColor},    {"CMD", ValueKind::kCommand},
     {"\"CMD\"", ValueKind::kCommand}, {"N", ValueKind::kFree},        {"TIME", ValueKind::kFree},
     {"SIZE", ValueKind::kFree},       {"CLOCK", ValueKind::kFree},    {"BACKEND", ValueKind::kFree},
-    {"FILE:LINE", ValueKind::kFree},  {"EXPR", ValueKind::kFree},
+    {"FILE:LINE", ValueKind::kFree},  {"EXPR", ValueKind::kFree},     {"LIST", ValueKind::kFree},
 };
 
 bool mentions(std::string_view text, std::string_view word) {

@@ -82,7 +82,7 @@ void emit_describe_child(Assembler& a, const Environment& env, uint32_t gate,
   a.mov(rcx, env.gate().value);
   a.mov(member(offsetof(abi::GatePage, pid)), eax);
   a.mov(member(offsetof(abi::GatePage, tid_offset)), env.tid_offset.value_or(abi::kNoTidOffset));
-  a.mov(member(offsetof(abi::GatePage, no_syscalls)), uint32_t{env.no_syscalls || !env.asks_tid});
+  a.mov(member(offsetof(abi::GatePage, no_syscalls)), uint32_t{env.no_syscalls || !env.asks_kernel});
   a.mov(member(offsetof(abi::GatePage, gate)), gate);
   a.xor_(eax, eax);
 }

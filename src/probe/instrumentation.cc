@@ -72,7 +72,7 @@ Instrumentation::Instrumentation(const proc::Process& process, proc::Memory& mem
       monotonic_clock_(options.monotonic_clock),
       unhooked_clone_(!options.modules_complete),
       spare_probes_(options.spare_probes),
-      spares_ask_tid_(options.spares_ask_tid),
+      spares_ask_kernel_(options.spares_ask_kernel),
       returns_(options.returns),
       parking_(parking_of(modules)),
       schema_(options.schema),
@@ -301,7 +301,7 @@ jit::Environment Instrumentation::environment() const {
           .control = region_.control,
           .rseq = facts_.rseq,
           .tid_offset = facts_.tid_offset,
-          .asks_tid = asks_tid(),
+          .asks_kernel = asks_kernel(),
           .no_syscalls = process_.seccomp_mode() != 0,
           .follow_fork = follow_fork_,
           .monotonic = clock_,
@@ -374,10 +374,12 @@ void Instrumentation::write_schema(std::string_view text) {
   __atomic_store_n(&header->schema_size, text.size(), __ATOMIC_RELEASE);
 }
 
-// A system call for an id that nobody wants might displease a filter that comes later.
-bool Instrumentation::asks_tid() const {
-  if (spare_probes_ != 0 && spares_ask_tid_) return true;
+// For the thread's id, or to read memory. A system call that nobody wants might displease a filter that comes
+// later.
+bool Instrumentation::asks_kernel() const {
+  if (spare_probes_ != 0 && spares_ask_kernel_) return true;
   return std::any_of(probes_.begin(), probes_.end(), [](const Probe& probe) {
+    if (!probe.program.hit.empty()) return true;
     return std::any_of(probe.program.fields.begin(), probe.program.fields.end(), [](const jit::Field& f) {
       return f.capture == jit::Capture::kTid || f.capture == jit::Capture::kThreadKey;
     });
@@ -389,7 +391,7 @@ Status Instrumentation::write_gate(uint32_t gate) {
   const abi::GatePage page{.gate = gate,
                            .pid = process_.ns_pid(),
                            .tid_offset = facts_.tid_offset.value_or(abi::kNoTidOffset),
-                           .no_syscalls = process_.seccomp_mode() != 0 || !asks_tid(),
+                           .no_syscalls = process_.seccomp_mode() != 0 || !asks_kernel(),
                            .own_ranges = unmap_.obstacle.empty()};
   return memory_.write(region_.control - abi::kGatePageSize, bytes_of(page));
 }

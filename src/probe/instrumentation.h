@@ -47,7 +47,7 @@ struct ArmOptions {
   bool follow_fork = true;        // the children of forks record too
   bool monotonic_clock = false;   // records carry CLOCK_MONOTONIC instead of the TSC
   uint32_t spare_probes = 0;      // how many more may be added later
-  bool spares_ask_tid = true;     // and may record the thread
+  bool spares_ask_kernel = true;  // and may record the thread, or read memory
   bool returns = false;           // some probes, maybe such as come later, remember calls
   KeptMemory kept{};              // of earlier blips, to be left alone
   std::string schema{};           // tells a later blip what the records are; room for it is in the geometry
@@ -146,7 +146,7 @@ class Instrumentation {
   uint32_t unannounced_gate() const;
   jit::Environment environment() const;
   bool thread_before(proc::Attachment& attachment, std::span<const x86::CloneSite> sites) const;
-  bool asks_tid() const;
+  bool asks_kernel() const;
   Status write_gate(uint32_t gate);
   Status populate();
   Status patch_patiently();
@@ -206,7 +206,7 @@ class Instrumentation {
   bool touched_ = false;  // sites or PCs may have been changed
   bool open_ = false;     // the gate: hits are recorded
   uint32_t spare_probes_;
-  bool spares_ask_tid_;
+  bool spares_ask_kernel_;
   bool returns_;
   Parking parking_;
   std::string schema_;

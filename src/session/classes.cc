@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "session/classes.h"
 
+#include <fmt/format.h>
 #include <algorithm>
+
 #include <array>
+#include <functional>
 #include <optional>
 #include <string_view>
 
 #include "abi/layout.h"
+#include "session/captured_fields.h"
 
 namespace blip::session {
 
@@ -63,6 +67,8 @@ void add_context(const Context& context, std::vector<LayoutField>& out) {
     case ContextKind::kCpu:
       out.push_back(context_field("cpu", ctf::FieldType::kUint32, jit::Capture::kCpu));
       return;
+    case ContextKind::kMemory:
+      return;  // a part of the place's data
   }
 }
 
@@ -111,44 +117,75 @@ std::vector<LayoutField> request_fields(const Options& options, size_t request, 
 }
 
 ctf::EventClass make_class(uint16_t id, std::string name, const std::optional<ctf::Field>& pid,
-                           const std::vector<LayoutField>& fields) {
+                           const std::vector<LayoutField>& fields, const HitData& data = {}) {
   ctf::EventClass c{.id = id, .name = std::move(name)};
   c.leads_with_pid = pid.has_value();
   if (pid) c.fields.push_back(*pid);
   for (const LayoutField& f : fields) c.fields.push_back(f.field);
+  c.has_hit_word = !data.shapes.empty();
+  for (const script::Shape& shape : data.shapes) add_captured_field(shape, c.fields);
+  for (const script::Output& output : data.hit.outputs)
+    c.outputs.push_back(record_output(output, may_fault(data.hit.code, output)));
   ctf::lay_out(c);
   return c;
 }
 
 jit::Program make_program(uint32_t id, const ctf::EventClass& c, const std::vector<LayoutField>& fields,
-                          uint64_t ip) {
+                          const ProbedPlace& place) {
   jit::Program program{.class_id = id, .record_size = ctf::ring_record_size(c)};
+  program.hit = place.data.hit;
+  program.fixed_size = c.fixed_size;
+  for (const ctf::RecordOutput& output : c.outputs)
+    program.output_offsets.push_back(static_cast<uint16_t>(output.offset));
   const size_t pid = c.leads_with_pid ? 1 : 0;
-  const uint32_t pid_size = c.leads_with_pid ? ctf::kPidSize : 0;
+  const uint32_t pid_size = c.leads_with_pid && !c.has_hit_word ? ctf::kPidSize : 0;
   for (size_t i = 0; i < fields.size(); ++i) {
     program.fields.push_back({.capture = fields[i].capture,
                               .reg = fields[i].reg,
                               .offset = static_cast<uint16_t>(c.fields[pid + i].offset - pid_size),
-                              .value = ip,
+                              .value = place.ip,
                               .is_result = fields[i].is_result});
   }
   return program;
 }
 
+// The same for places whose records look the same.
+std::string layout_of(const HitData& data) {
+  std::string text;
+  const std::function<void(const script::Shape&)> add = [&](const script::Shape& s) {
+    fmt::format_to(std::back_inserter(text), "{}:{}:{}:{}:{}:{}:{}:{}:{}:{}{{", static_cast<int>(s.kind),
+                   s.name, s.output, s.offset, s.size, s.is_signed, s.bit_offset, s.bit_size, s.count,
+                   s.note);
+    for (const script::Enumerator& e : s.enumerators)
+      fmt::format_to(std::back_inserter(text), "{}={},", e.name, e.value);
+    for (const script::Shape& member : s.members) add(member);
+    text += '}';
+  };
+  for (const script::Shape& shape : data.shapes) add(shape);
+  for (const script::Output& o : data.hit.outputs)
+    fmt::format_to(std::back_inserter(text), "{}:{}:{};", static_cast<int>(o.kind), o.size, o.count);
+  return text;
+}
+
 }  // namespace
 
-size_t ClassTable::class_of(const ProbedPlace& place, bool shared) {
+Result<size_t> ClassTable::class_of(const ProbedPlace& place, bool shared) {
   const ProbeRequest& request = options_.probes[place.request];
   const std::string suffix = request.kind == ProbeKind::kReturn ? ":return" : "";
   const std::string name = shared ? request.spec.text + suffix : place.name;
   const bool by_place = !shared && request.kind != ProbeKind::kLine;
-  const Key key =
-      by_place ? Key{name, place.module, place.addr.value, place.request} : Key{name, "", 0, place.request};
+  const Key key = by_place ? Key{name, place.module, place.addr.value, place.request, ""}
+                           : Key{name, "", 0, place.request, layout_of(place.data)};
   const auto [entry, is_new] = index_.try_emplace(key, classes_.size());
   if (is_new) {
     const auto id = static_cast<uint16_t>(abi::kFirstClass + classes_.size());
-    classes_.push_back(make_class(id, name, pid_field(options_, place.request),
-                                  request_fields(options_, place.request, shared)));
+    ctf::EventClass made = make_class(id, name, pid_field(options_, place.request),
+                                      request_fields(options_, place.request, shared), place.data);
+    if (const Status status = ctf::check_outputs(made); !status) {
+      index_.erase(entry);
+      return status.error().with_context(name);
+    }
+    classes_.push_back(std::move(made));
     classes_.back().many_places = shared;
     origins_.push_back({place.module, place.request});
   }
@@ -158,9 +195,12 @@ size_t ClassTable::class_of(const ProbedPlace& place, bool shared) {
 uint32_t ClassTable::largest_record(const std::vector<bool>& requests) const {
   uint32_t largest = 0;
   for (size_t i = 0; i < requests.size(); ++i)
-    if (requests[i])
+    if (requests[i] && asks_for_data(options_.probes[i])) {
+      largest = abi::kMaxRecordSize;  // what a library that is not there yet has to show is not known
+    } else if (requests[i]) {
       largest = std::max(largest, ctf::ring_record_size(make_class(0, "", pid_field(options_, i),
                                                                    request_fields(options_, i, true))));
+    }
   return largest;
 }
 
@@ -186,15 +226,15 @@ std::vector<bool> ClassTable::which_share(std::span<const ProbedPlace> places) c
   return shared;
 }
 
-std::vector<jit::Program> ClassTable::add(std::span<const ProbedPlace> places) {
+Result<std::vector<jit::Program>> ClassTable::add(std::span<const ProbedPlace> places) {
   const std::vector<bool> shared = which_share(places);
   std::vector<std::vector<LayoutField>> fields;  // by request
   for (size_t i = 0; i < shared.size(); ++i) fields.push_back(request_fields(options_, i, shared[i]));
   std::vector<jit::Program> programs;
   for (const ProbedPlace& place : places) {
-    const size_t index = class_of(place, shared[place.request]);
+    TRY(const size_t index, class_of(place, shared[place.request]));
     const auto id = static_cast<uint32_t>(abi::kFirstClass + index);
-    programs.push_back(make_program(id, classes_[index], fields[place.request], place.ip));
+    programs.push_back(make_program(id, classes_[index], fields[place.request], place));
     if (options_.mode == Mode::kCount)
       programs.back().kind = options_.latencies ? jit::Program::Kind::kLatency : jit::Program::Kind::kCount;
   }

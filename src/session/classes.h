@@ -13,6 +13,7 @@
 #include "base/addr.h"
 #include "ctf/schema.h"
 #include "jit/program.h"
+#include "session/hit_data.h"
 #include "session/options.h"
 
 namespace blip::session {
@@ -28,6 +29,7 @@ struct ProbedPlace {
   FileAddr addr;       // in that file
   size_t request = 0;  // index into Options::probes
   uint64_t ip = 0;     // where it is in the process
+  HitData data{};      // that its events show
 };
 
 // The event classes of a trace. The same function in several processes has one class, so that a trace of a
@@ -41,7 +43,8 @@ class ClassTable {
   // processes traced, or the user asks for it. All places of a source line have one class. Unless counting,
   // the places of one request share a class that carries the ip if it asks for every instruction, or if there
   // are more than kMaxOwnClasses.
-  std::vector<jit::Program> add(std::span<const ProbedPlace> places);
+  // Fails where an event would be too large.
+  Result<std::vector<jit::Program>> add(std::span<const ProbedPlace> places);
 
   // The largest record in a ring that a place of these requests may need.
   uint32_t largest_record(const std::vector<bool>& requests) const;
@@ -60,10 +63,11 @@ class ClassTable {
     std::string module;
     size_t request;
   };
-  using Key = std::tuple<std::string, std::string, uint64_t, size_t>;  // name, module, address, request
+  // Name, module, address, request; what its data looks like, where places share it.
+  using Key = std::tuple<std::string, std::string, uint64_t, size_t, std::string>;
 
   std::vector<bool> which_share(std::span<const ProbedPlace> places) const;
-  size_t class_of(const ProbedPlace& place, bool shared);
+  Result<size_t> class_of(const ProbedPlace& place, bool shared);
 
   const Options& options_;
   std::vector<ctf::EventClass> classes_;

@@ -37,7 +37,7 @@ struct Made {
 
 Made make(const Options& options, size_t n) {
   ClassTable table(options);
-  auto programs = table.add(functions(n));
+  auto programs = table.add(functions(n)).value();
   return {table.classes(), std::move(programs)};
 }
 
@@ -87,7 +87,7 @@ TEST(Classes, every_instruction_shares_one_that_tells_the_address) {
   auto places = functions(4);
   places[2].request = places[3].request = 1;
   ClassTable table(options);
-  const auto programs = table.add(places);
+  const auto programs = table.add(places).value();
   ASSERT_EQ(table.classes().size(), 3u);
   EXPECT_THAT(names(table.classes()[0]), ElementsAre("rdi"));
   EXPECT_THAT(names(table.classes()[2]), ElementsAre("ip", "rdi"));
@@ -109,7 +109,7 @@ TEST(Classes, all_places_of_a_line_have_one) {
     auto places = functions(3);
     for (ProbedPlace& place : places) place.name = "a.c:7";
     ClassTable table(options);
-    const auto programs = table.add(places);
+    const auto programs = table.add(places).value();
     EXPECT_EQ(table.classes().size(), 1u);
     EXPECT_EQ(programs[0].class_id, programs[2].class_id);
   }
@@ -129,14 +129,14 @@ TEST(Classes, the_pid_leads_but_is_not_in_the_ring) {
 TEST(Classes, processes_share_the_class_of_a_function) {
   const Options options = one_request(Mode::kRecord, {});
   ClassTable table(options);
-  const auto first = table.add(functions(3));
+  const auto first = table.add(functions(3)).value();
   auto others = functions(4);
   others[1].ip = 0x9000;
-  const auto second = table.add(others);
+  const auto second = table.add(others).value();
   EXPECT_EQ(table.classes().size(), 4u);
   EXPECT_EQ(first[1].class_id, second[1].class_id);
   others[1].addr = FileAddr(77);  // another function of that name
-  EXPECT_EQ(table.add(others)[1].class_id, 6);
+  EXPECT_EQ(table.add(others).value()[1].class_id, 6);
 }
 
 TEST(Classes, counting_needs_no_fields_and_one_class_per_function) {

@@ -15,11 +15,33 @@
 
 namespace blip::session {
 
-enum class ContextKind { kRegister, kAllRegisters, kIp, kPid, kTid, kComm, kCpu };
+enum class ContextKind { kRegister, kAllRegisters, kIp, kPid, kTid, kComm, kCpu, kMemory };
+
+// A value of a known type at a known address, without any debugging information.
+struct MemoryContext {
+  enum class Kind : uint8_t { kInt, kFloat, kPointer, kString, kBytes } kind = Kind::kInt;
+  uint32_t size = 0;  // bytes; of strings none
+  bool is_signed = false;
+  std::string name;     // of the field
+  std::string address;  // a number, or [MODULE:]SYMBOL[+OFFSET]
+
+  bool operator==(const MemoryContext&) const = default;
+};
 
 struct Context {
   ContextKind kind;
-  std::string register_name;  // for kRegister: lower case, "rdi"
+  std::string register_name{};  // for kRegister: lower case, "rdi"
+  MemoryContext memory{};       // for kMemory
+};
+
+// What of the program's data an event shows, and which hits are worth one.
+struct DataRequest {
+  bool args = false;
+  bool locals = false;
+  std::vector<std::string> captures;  // lists of expressions, in the order given
+  std::string condition;              // an expression; empty: all hits
+
+  bool empty() const { return !args && !locals && captures.empty() && condition.empty(); }
 };
 
 enum class ProbeKind {
@@ -36,6 +58,7 @@ struct ProbeRequest {
   ProbeKind kind = ProbeKind::kFunction;
   uint32_t line = 0;  // of kLine
   Filter filter{};    // of kReturn
+  DataRequest data{};
 };
 
 enum class Mode { kRecord, kTrace, kCount };  // kCount: or measure, see Options::latencies
@@ -67,6 +90,7 @@ struct Options {
   uint32_t subbuf_size = 1 << 20;
   bool buffers_given = false;  // by the user: else many processes get smaller ones
   uint32_t max_probes = 20000;
+  uint32_t string_max = 256;  // bytes of a string in an event
   ClockChoice clock = ClockChoice::kAuto;
   Backend backend = Backend::kAuto;
   bool allow_trap = false;  // where no jump fits

@@ -25,6 +25,30 @@ void ProbePlan::expand(const Options& options) {
   sites.resize(modules.size());
 }
 
+Status ProbePlan::find_data(const Options& options) {
+  if (std::none_of(options.probes.begin(), options.probes.end(), asks_for_data)) return {};
+  HitDataMaker maker(options, modules);
+  data.resize(targets.size());
+  std::vector<bool> has_some(options.probes.size());
+  std::vector<std::optional<Error>> first_error(options.probes.size());
+  for (size_t i = 0; i < targets.size(); ++i) {
+    const size_t request = targets[i].request;
+    if (!refusals[i].empty() || !asks_for_data(options.probes[request])) continue;
+    auto made = maker.make(targets[i]);
+    has_some[request] = has_some[request] || made.has_value();
+    if (made) {
+      data[i] = *std::move(made);
+    } else {
+      refusals[i] = made.error().message();
+      if (!first_error[request]) first_error[request] = made.error();
+    }
+  }
+  for (size_t r = 0; r < has_some.size(); ++r)
+    if (first_error[r] && !has_some[r]) return *first_error[r];
+  std::erase_if(points, [&](const ProbePoint& p) { return !refusals[p.target].empty(); });
+  return {};
+}
+
 // Where a part of a group is refused, the others are taken out and everything is planned again: they may
 // have been in the way of something.
 void ProbePlan::plan_pads(const Options& options, const probe::PlanOptions& how,
@@ -94,10 +118,11 @@ void ProbePlan::plan_uprobes() {
 std::vector<ProbedPlace> ProbePlan::places(const Options& options) const {
   std::vector<ProbedPlace> all;
   all.reserve(targets.size());
-  for (const Target& t : targets) {
+  for (size_t i = 0; i < targets.size(); ++i) {
+    const Target& t = targets[i];
     const probe::Module& module = modules[t.module];
     all.push_back({needs_name(options, t) ? name_of(t, modules) : "", module.basename(), t.point.addr,
-                   t.request, module.to_target(t.point.addr).value});
+                   t.request, module.to_target(t.point.addr).value, data.empty() ? HitData() : data[i]});
   }
   return all;
 }

@@ -25,6 +25,7 @@ struct ProbePlan {
   std::vector<probe::Module> modules;
   std::vector<Target> targets;
   std::vector<std::string> refusals;  // by target; empty: it can be armed
+  std::vector<HitData> data;          // by target, what its events show; none: nobody asks for any
   std::vector<ProbePoint> points;     // what is patched for them
   std::vector<Refusal> refused;       // what is not even a target
   probe::ModuleSites sites;
@@ -35,6 +36,9 @@ struct ProbePlan {
 
   // From targets to points and sites. Only files are read.
   void expand(const Options& options);
+  // What events show of the program's data. A target that has nothing of the kind is refused; an error if all
+  // targets of a request are.
+  Status find_data(const Options& options);
   void plan_pads(const Options& options, const probe::PlanOptions& how, const std::vector<proc::Map>& maps);
   void plan_uprobes();
 

@@ -10,6 +10,7 @@
 #include "proc/cpu.h"
 #include "proc/find_processes.h"
 #include "session/environment.h"
+#include "session/hit_data.h"
 #include "session/session_impl.h"
 
 namespace blip::session {
@@ -33,6 +34,12 @@ Status check_options(const Options& options) {
                  "CLOCK_MONOTONIC");
   if (options.clock == ClockChoice::kTsc && options.backend == Backend::kUprobe)
     return Error(ErrorKind::kUsage, "--clock tsc: uprobes take their times from CLOCK_MONOTONIC");
+  if (options.backend == Backend::kUprobe &&
+      std::any_of(options.probes.begin(), options.probes.end(), asks_for_data))
+    return Error(
+        ErrorKind::kUsage,
+        "--backend uprobe: the kernel's breakpoints cannot look at the program's data: leave it away, or "
+        "--args, --locals, --capture, --filter and values in memory");
   const bool filters_latency =
       std::any_of(options.probes.begin(), options.probes.end(),
                   [](const ProbeRequest& r) { return jit::mentions(r.filter, jit::FilterField::kLatency); });

@@ -164,6 +164,11 @@ void TracedProcess::arm_libraries(std::vector<CodeFile> came, const LibraryHooks
   plan.targets = std::move(found->targets);
   plan.refused = std::move(found->refused);
   plan.expand(options);
+  if (const Status status = plan.find_data(options); !status) {
+    hooks.notice(
+        fmt::format("{}: not probed: {}", plan.modules.front().basename(), status.error().message()));
+    return;
+  }
   const auto how = plan_options();
   if (!how) return;
   plan.plan_pads(options, *how, *maps);
@@ -196,7 +201,7 @@ Status TracedProcess::arm_plan(ProbePlan& plan, std::span<const proc::Map> mappe
     return {};
   }
   const size_t classes = context_.classes.classes().size();
-  const std::vector<jit::Program> programs = context_.classes.add(plan.places(context_.options));
+  TRY(const std::vector<jit::Program> programs, context_.classes.add(plan.places(context_.options)));
   plan.set_programs(context_.options, programs, context_.latency_rate, targets);
   const std::vector<ctf::EventClass>& all = context_.classes.classes();
   if (all.size() + abi::kFirstClass > pads_->instrumentation().geometry().class_count)

@@ -133,6 +133,7 @@ Status TracedProcess::make_plan(const PlanScope& scope) {
   for (const probe::Module& m : plan_.modules)
     notes_.insert(notes_.end(), m.notes().begin(), m.notes().end());
   plan_.expand(context_.options);
+  TRY_OK(plan_.find_data(context_.options));
   if (may_probe_later(scope, context_.options)) watch_libraries(maps);
   if (context_.options.backend == Backend::kUprobe) {
     plan_.plan_uprobes();
@@ -177,7 +178,7 @@ Status TracedProcess::arm() {
   TRY(const probe::Leftovers leftovers, probe::clean_leftovers(process_, memory_));
   if (const auto text = leftovers.text()) notes_.push_back(*text);
   kept_ = leftovers.kept;
-  const std::vector<jit::Program> programs = context_.classes.add(plan_.places(context_.options));
+  TRY(const std::vector<jit::Program> programs, context_.classes.add(plan_.places(context_.options)));
   if (const size_t most = most_classes(); context_.classes.classes().size() > most)
     return Error(ErrorKind::kUsage, fmt::format("too many probes: at most {}", most));
   TRY_OK(check_histograms(context_.classes.classes().size()));
@@ -250,21 +251,24 @@ Result<std::unique_ptr<EventSource>> TracedProcess::make_source(uint32_t largest
   std::vector<probe::Probe> probes = plan_.probes;
   if (plan_.loader) probes.push_back(plan_.loader_probe);
   TRY(std::unique_ptr<PadSource> source,
-      PadSource::arm({.process = process_,
-                      .memory = memory_,
-                      .modules = plan_.modules,
-                      .sites = std::move(plan_.sites),
-                      .probes = probes,
-                      .options = {.geometry = shape,
-                                  .modules_complete = modules_complete_,
-                                  .follow_fork = context_.options.follow_fork,
-                                  .monotonic_clock = context_.clock.clocks().counter_is_monotonic,
-                                  .spare_probes = spare_probes(),
-                                  .spares_ask_tid = asks_for_threads(),
-                                  .returns = asks_for_returns(),
-                                  .kept = kept_,
-                                  .schema = schema}},
-                     input));
+      PadSource::arm(
+          {.process = process_,
+           .memory = memory_,
+           .modules = plan_.modules,
+           .sites = std::move(plan_.sites),
+           .probes = probes,
+           .options = {.geometry = shape,
+                       .modules_complete = modules_complete_,
+                       .follow_fork = context_.options.follow_fork,
+                       .monotonic_clock = context_.clock.clocks().counter_is_monotonic,
+                       .spare_probes = spare_probes(),
+                       .spares_ask_kernel =
+                           asks_for_threads() || std::any_of(context_.options.probes.begin(),
+                                                             context_.options.probes.end(), asks_for_data),
+                       .returns = asks_for_returns(),
+                       .kept = kept_,
+                       .schema = schema}},
+          input));
   pads_ = source.get();
   return source;
 }

@@ -174,7 +174,7 @@ class Steps:
 
     def do_error(self, text):
         """Exit 1, nothing on stdout, one `blip: ` line on stderr that contains every part of `text` between commas.
-        Lines that tell of progress do not count."""
+        Lines that tell of progress do not count, nor those that show what the user wrote, indented."""
         self.one_line("1", text)
 
     def do_usage(self, text):
@@ -183,7 +183,7 @@ class Steps:
 
     def one_line(self, code, text):
         self.do_expect_exit(code)
-        lines = [line for line in self.scene.err.strip().splitlines() if not line.startswith("blip: still ")]
+        lines = [line for line in self.scene.err.strip().splitlines() if not line.startswith(("blip: still ", "  "))]
         if len(lines) != 1 or not lines[0].startswith("blip: "):
             raise Failure(f"expected one line 'blip: ...' on stderr, found {len(lines)} lines")
         if self.scene.out:

@@ -9,7 +9,8 @@ from .process import Failure
 
 READ_TIMEOUT = 120
 HEAD = re.compile(r"^\[([^\]]*)\] \([^)]*\) (?:\S+?:.*?:\(\d+\) )?(.*?): \{")  # time, (delta), host:comm:(pid), name
-FIELD = re.compile(r'(\w+) = (?:"((?:[^"\\]|\\.)*)"|([^,{}\s]+))')
+# "text", ( "LABEL" : container = 5 ) or a number
+FIELD = re.compile(r'(\w+) = (?:"((?:[^"\\]|\\.)*)"|\( .*? : container = ([^ )]+) \)|([^,{}\s(]+))')
 DISCARDED = re.compile(r"[Dd]iscarded (\d+) event")
 
 
@@ -44,10 +45,12 @@ def check_readable(directory):
 def _value(quoted, bare):
     if not bare:
         return quoted
-    try:
-        return int(bare, 0)
-    except ValueError:
-        return bare
+    for number in (lambda text: int(text, 0), float):
+        try:
+            return number(bare)
+        except ValueError:
+            pass
+    return bare
 
 
 def read_events(directory):
@@ -57,7 +60,7 @@ def read_events(directory):
         head = HEAD.match(line)
         if not head:
             continue
-        fields = {name: _value(quoted, bare) for name, quoted, bare in FIELD.findall(line)}
+        fields = {name: _value(quoted, labelled or bare) for name, quoted, labelled, bare in FIELD.findall(line)}
         fields["name"] = head[2]
         seconds, _, nanos = head[1].partition(".")
         fields["time"] = int(seconds) * 10**9 + int(nanos)

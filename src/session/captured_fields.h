@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// What was captured, told in the words of a trace.
+#pragma once
+
+#include <vector>
+
+#include "ctf/schema.h"
+#include "script/ir.h"
+#include "script/shape.h"
+
+namespace blip::session {
+
+// Adds the field, and a note behind it where not all of an array is there.
+void add_captured_field(const script::Shape& shape, std::vector<ctf::Field>& fields);
+
+// `may_fault`: whether the program reads memory for it.
+ctf::RecordOutput record_output(const script::Output& output, bool may_fault);
+
+// Whether the value of a node may be a fault: it, or what it is made of, reads memory or divides.
+bool may_fault(const script::Code& code, uint32_t node);
+bool may_fault(const script::Code& code, const script::Output& output);
+
+}  // namespace blip::session

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+#include "session/hit_data.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "script/compile.h"
+#include "session/memory_address.h"
+
+namespace blip::session {
+
+namespace {
+
+using script::Op;
+using script::Output;
+using script::Shape;
+
+Shape::Kind shape_of(MemoryContext::Kind kind) {
+  switch (kind) {
+    case MemoryContext::Kind::kInt:
+      return Shape::Kind::kInt;
+    case MemoryContext::Kind::kFloat:
+      return Shape::Kind::kFloat;
+    case MemoryContext::Kind::kPointer:
+      return Shape::Kind::kAddress;
+    case MemoryContext::Kind::kString:
+      return Shape::Kind::kText;
+    case MemoryContext::Kind::kBytes:
+      break;
+  }
+  return Shape::Kind::kArray;
+}
+
+Shape byte_shape() { return {.kind = Shape::Kind::kInt, .size = 1}; }
+
+}  // namespace
+
+bool asks_for_data(const ProbeRequest& request) {
+  return !request.data.empty() ||
+         std::any_of(request.contexts.begin(), request.contexts.end(),
+                     [](const Context& c) { return c.kind == ContextKind::kMemory; });
+}
+
+HitDataMaker::HitDataMaker(const Options& options, std::span<const probe::Module> modules)
+    : options_(options), modules_(modules), scopes_(modules) {}
+
+Result<HitData> HitDataMaker::make(const Target& target) {
+  const ProbeRequest& request = options_.probes[target.request];
+  HitData data;
+  if (!request.data.empty()) {
+    TRY(data, compile(target));
+  }
+  for (const Context& context : request.contexts)
+    if (context.kind == ContextKind::kMemory) TRY_OK(add_memory(context.memory, target, data));
+  return data;
+}
+
+// The record also holds what other contexts ask for: some dozens of bytes, or all registers.
+Result<HitData> HitDataMaker::compile(const Target& target) {
+  const DataRequest& wanted = options_.probes[target.request].data;
+  const std::unique_ptr<script::Scope> scope = scopes_.at(target);
+  script::Compiler compiler({.scope = scope.get()}, {.string_max = options_.string_max});
+  const auto said = [](const Status& status, const char* option) {
+    return status ? status : Status(status.error().with_context(option));
+  };
+  if (!wanted.condition.empty()) TRY_OK(said(compiler.add_filter(wanted.condition), "--filter"));
+  if (wanted.args) compiler.add_variables(scope->parameters());
+  if (wanted.locals && !scope->what_is_missing().empty())
+    return Error(ErrorKind::kNotFound, "--locals: " + scope->what_is_missing());
+  if (wanted.locals) compiler.add_variables(scope->locals());
+  for (const std::string& list : wanted.captures) TRY_OK(said(compiler.add_capture(list), "--capture"));
+  TRY(script::Captured captured, compiler.finish());
+  return HitData{std::move(captured.program), std::move(captured.fields)};
+}
+
+Status HitDataMaker::add_memory(const MemoryContext& memory, const Target& target, HitData& data) const {
+  auto address = memory_address(memory.address, modules_, target.module);
+  if (!address) return address.error().with_context(fmt::format("--context {}", memory.name));
+  script::Code& code = data.hit.code;
+  const uint32_t where = code.constant(*address);
+  Shape shape{.kind = shape_of(memory.kind), .name = memory.name, .size = memory.size};
+  shape.output = static_cast<uint32_t>(data.hit.outputs.size());
+  shape.is_signed = memory.is_signed;
+  Output output{.kind = Output::Kind::kValue, .size = memory.size};
+  if (memory.kind == MemoryContext::Kind::kString) {
+    output = {.kind = Output::Kind::kString, .node = where, .size = 1, .count = options_.string_max};
+  } else if (memory.kind == MemoryContext::Kind::kBytes) {
+    output = {.kind = Output::Kind::kBytes, .node = where, .count = memory.size};
+    shape.count = memory.size;
+    shape.members = {byte_shape()};
+  } else {
+    output.node = code.add({.op = Op::kLoad, .width = static_cast<uint8_t>(memory.size), .a = where});
+  }
+  data.hit.outputs.push_back(output);
+  data.shapes.push_back(std::move(shape));
+  return {};
+}
+
+}  // namespace blip::session

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// What the events of a place show of the program's data.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "probe/module.h"
+#include "script/ir.h"
+#include "script/shape.h"
+#include "session/options.h"
+#include "session/scopes.h"
+#include "session/targets.h"
+
+namespace blip::session {
+
+struct HitData {
+  script::HitProgram hit;
+  std::vector<script::Shape> shapes;  // of its outputs, in the order asked for
+
+  bool empty() const { return hit.empty() && shapes.empty(); }
+};
+
+bool asks_for_data(const ProbeRequest& request);
+
+// For the places of one process; its modules must outlive this. Debugging information is read where it is
+// needed.
+class HitDataMaker {
+ public:
+  HitDataMaker(const Options& options, std::span<const probe::Module> modules);
+
+  // The error says what of the user's words means nothing at this place.
+  Result<HitData> make(const Target& target);
+
+ private:
+  Result<HitData> compile(const Target& target);
+  Status add_memory(const MemoryContext& memory, const Target& target, HitData& data) const;
+
+  const Options& options_;
+  std::span<const probe::Module> modules_;
+  Scopes scopes_;
+};
+
+}  // namespace blip::session
