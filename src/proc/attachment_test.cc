@@ -62,6 +62,26 @@ TEST(Attachment, two_hundred_stops_of_a_spinning_process) {
   EXPECT_EQ(child.wait(), 0);
 }
 
+// It cannot have stopped when we look first: it wants the CPU that we are on.
+TEST(Attachment, patience_does_not_end_while_a_thread_waits_for_a_cpu) {
+  cpu_set_t all, one;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof all, &all), 0);
+  CPU_ZERO(&one);
+  CPU_SET(::sched_getcpu(), &one);
+  ASSERT_EQ(::sched_setaffinity(0, sizeof one, &one), 0);
+  Child child(work_until_asked);
+  ASSERT_TRUE(child.hear());
+  const auto process = Process::open(child.pid());
+  ASSERT_TRUE(process);
+  for (int i = 0; i < 20; ++i) {
+    const auto attachment = Attachment::stop_all(*process, milliseconds(0));
+    EXPECT_TRUE(attachment) << attachment.error().message();
+  }
+  ::sched_setaffinity(0, sizeof all, &all);
+  child.kill(SIGTERM);
+  EXPECT_EQ(child.wait(), 0);
+}
+
 TEST(Attachment, two_hundred_stops_of_a_sleeping_process) {
   Child child([](Child& self) {
     self.tell(1);

@@ -28,6 +28,7 @@ namespace {
 
 constexpr int kCleanPasses = 2;
 constexpr int kInterruptAttempts = 3;
+constexpr std::chrono::seconds kStarvation{20};  // on top of the caller's patience
 
 Error ended(pid_t pid) { return Error(ErrorKind::kGone, fmt::format("process {} has ended", pid), ESRCH); }
 
@@ -184,7 +185,7 @@ Status ThreadStopper::wait_until_stopped() {
       if (!settled) waiting = &thread;
     }
     if (!waiting) break;
-    if (out_of_time()) return explain_timeout(*waiting);
+    if (out_of_time() && !is_starved(*waiting)) return explain_timeout(*waiting);
     if (!backoff.time_to_look()) continue;
     for (Thread& thread : threads_) {
       if (!thread.stopped && thread.tid != 0 && thread_ended(process_.pid(), thread.tid)) {
@@ -194,6 +195,13 @@ Status ThreadStopper::wait_until_stopped() {
   }
   std::erase_if(threads_, [](const Thread& thread) { return thread.tid == 0; });
   return {};
+}
+
+// To give up on it would leave it the EINTR that our interruption has made of its wait, which nobody repairs.
+bool ThreadStopper::is_starved(const Thread& thread) const {
+  if (Clock::now() >= deadline_ + kStarvation) return false;
+  const auto stat = read_stat(process_.pid(), thread.tid);
+  return stat && stat->state == 'R';
 }
 
 Result<bool> ThreadStopper::settle(Thread& thread) { return react(thread, poll_stop(thread.tid)); }

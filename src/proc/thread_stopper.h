@@ -44,6 +44,8 @@ class ThreadStopper {
   Error explain_timeout(const Thread& thread) const;
   Result<pid_t> choose_thread() const;
   bool out_of_time() const { return Clock::now() >= deadline_; }
+  // It will stop as soon as the scheduler gives it a CPU.
+  bool is_starved(const Thread& thread) const;
 
   const Process& process_;
   std::vector<Thread>& threads_;
