@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // thread_storm: threads are created and end all the time from the start; each calls work() and checks the
-// sum.
+// sum. A round lasts until some of them have come and gone.
 #include <pthread.h>
 
 #include "work.h"
@@ -27,12 +27,20 @@ static void* maker(void* unused) {
   return unused;
 }
 
+static void wait_for_more(unsigned long threads) {
+  const unsigned long enough = __atomic_load_n(&ended, __ATOMIC_RELAXED) + threads;
+  while (__atomic_load_n(&ended, __ATOMIC_RELAXED) < enough) usleep(100);
+}
+
 int main(void) {
   pthread_t makers[2];
   for (int i = 0; i < 2; i++) require(!pthread_create(&makers[i], 0, maker, 0), "pthread_create");
-  while (__atomic_load_n(&ended, __ATOMIC_RELAXED) < 100) usleep(100);
+  wait_for_more(100);
   say("ready");
-  while (next_round()) say("done");
+  while (next_round()) {
+    wait_for_more(20);  // more than live at a time: some of them began after the round did
+    say("done");
+  }
   stop = 1;
   for (int i = 0; i < 2; i++) pthread_join(makers[i], 0);
   return 0;
