@@ -156,8 +156,9 @@ TEST(Options, view) {
 }
 
 TEST(Options, data_belongs_to_the_probe_before_it) {
-  const auto probes = parse("trace --capture a --args --function f --locals --capture b,c --function g -p 1 "
-                            "--filter n>1")
+  const auto probes = parse(
+                          "trace --capture a --args --function f --locals --capture b,c --function g -p 1 "
+                          "--filter n>1")
                           .session.probes;
   ASSERT_EQ(probes.size(), 2U);
   EXPECT_TRUE(probes[0].data.args && probes[1].data.args);

@@ -46,7 +46,8 @@ Status ProbeData::set_filter(const std::string& text, ProbeRequest& probe) {
   if (!probe.filter.empty() || !probe.data.condition.empty()) return second_filter();
   if (probe.kind != ProbeKind::kReturn) {
     if (is_of_returns(text))
-      return usage("--filter belongs to a --return before it: ret, latency_ns, depth and tail are known there only");
+      return usage(
+          "--filter belongs to a --return before it: ret, latency_ns, depth and tail are known there only");
     probe.data.condition = text;
     return {};
   }

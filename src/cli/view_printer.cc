@@ -113,7 +113,9 @@ void ViewPrinter::append_time(const bt_message* message) {
   if (color_) line_ += kDim;
   append_clock(line_, ns);
   if (!have_last_) {
-    line_ += " (+?.????????" "?) ";
+    line_ +=
+        " (+?.????????"
+        "?) ";
   } else {
     const int64_t delta = std::max(ns, last_ns_) - std::min(ns, last_ns_);
     fmt::format_to(std::back_inserter(line_), " ({}{}.{:09}) ", ns < last_ns_ ? '-' : '+',

@@ -27,7 +27,7 @@ struct Environment {
   TargetAddr control;                       // the data region; the gate page lies right below it
   std::optional<Rseq> rseq;                 // none: every hit goes to the shared ring
   std::optional<int32_t> tid_offset;        // of the tid from the thread pointer
-  bool asks_kernel = true;                     // some program wants the thread's id, or reads memory
+  bool asks_kernel = true;                  // some program wants the thread's id, or reads memory
   bool no_syscalls = false;                 // a seccomp filter might not like pads to make one
   bool follow_fork = true;                  // children of fork record too
   std::optional<MonotonicClock> monotonic;  // none: the TSC

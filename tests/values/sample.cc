@@ -70,7 +70,8 @@ extern "C" NOINLINE NonTrivial returns_object(int n, long m) {
   return result;
 }
 
-extern "C" NOINLINE size_t strings(std::string text, std::string_view view, const std::vector<int>& numbers, bool yes) {
+extern "C" NOINLINE size_t strings(std::string text, std::string_view view, const std::vector<int>& numbers,
+                                   bool yes) {
   size_t length = text.size() + view.size();
   for (int number : numbers) {
     length += static_cast<size_t>(number);
