@@ -58,6 +58,13 @@ bool crosses_page(TargetAddr a, uint64_t size) {
   return a.value / abi::kPageSize != (a.value + size - 1) / abi::kPageSize;
 }
 
+// A program that has libseccomp is likely to install a filter some day, which may kill it for a system call
+// of a pad.
+bool may_be_filtered_later(std::span<const Module> modules) {
+  return std::any_of(modules.begin(), modules.end(),
+                     [](const Module& m) { return m.basename().starts_with("libseccomp."); });
+}
+
 }  // namespace
 
 Instrumentation::Instrumentation(const proc::Process& process, proc::Memory& memory,
@@ -377,6 +384,7 @@ void Instrumentation::write_schema(std::string_view text) {
 // For the thread's id, or to read memory. A system call that nobody wants might displease a filter that comes
 // later.
 bool Instrumentation::asks_kernel() const {
+  if (may_be_filtered_later(modules_)) return false;
   if (spare_probes_ != 0 && spares_ask_kernel_) return true;
   return std::any_of(probes_.begin(), probes_.end(), [](const Probe& probe) {
     if (!probe.program.hit.empty()) return true;

@@ -116,3 +116,12 @@ expect-stderr: --locals: typed_bare has no debugging information
 case: not with the kernel's breakpoints
 run: blip trace -p $PID --function handle --args --backend uprobe
 usage: cannot look at the program's data
+
+case: a program that may install a seccomp filter is not killed by a read
+target: locks_up_later
+with: libseccomp.so.2
+state: text fds left
+run: blip record -p $PID --function work --capture 's, i, first = *s' -o t
+reads:
+exact:
+check: [e.i for e in events()] == list(range(10)) * 2
