@@ -26,7 +26,7 @@ step() { printf '\n%s== %s%s\n' "$bold" "$1" "$plain"; }
 # Shows a command the way one would type it, then runs it; its output may go to a file.
 exec 3>&1
 run() {
-  printf '%s$ blip%s%s\n' "$bold" "$(printf ' %s' "$@" | sed "s/[^ ]*[*][^ ]*/'&'/g")" "$plain" >&3
+  printf '%s$ blip%s%s\n' "$bold" "$(printf ' %s' "$@" | sed "s/[^ ]*[*>][^ ]*/'&'/g")" "$plain" >&3
   "$blip" "$@"
 }
 
@@ -42,6 +42,12 @@ run trace -p "$server_pid" --function 'handle_*' --context reg:rdi --function pa
   >"$work/trace.txt"
 head -n 10 "$work/trace.txt"
 echo "... $(wc -l <"$work/trace.txt") lines in all"
+
+step "What is in their arguments, by name and type, of keys above 4 (the first six lines of a second)"
+run trace -p "$server_pid" --function parse_request --args --function handle_put \
+  --capture 'request->key,request->value,*request' --filter 'request->key>4' --duration 1s >"$work/data.txt"
+head -n 6 "$work/data.txt"
+echo "... $(wc -l <"$work/data.txt") lines in all"
 
 step "Record two seconds of it, with thread, command and CPU, into a CTF trace"
 run record -p "$server_pid" --context tid,comm,cpu --function '*_request' --function 'handle_*' --duration 2s \
