@@ -48,7 +48,7 @@ struct Sample {
 };
 
 TEST(DebugInfoCxx, names_in_their_scopes) {
-  for (const std::string& command : all_commands("g++", "clang++")) {
+  for (const std::string& command : all_commands("g++", "clang++-14")) {
     SCOPED_TRACE(command);
     Sample sample(command);
     ASSERT_TRUE(sample.info);
@@ -72,7 +72,7 @@ TEST(DebugInfoCxx, names_in_their_scopes) {
 }
 
 TEST(DebugInfoCxx, arguments_that_are_passed_by_reference) {
-  for (const std::string& command : all_commands("g++", "clang++")) {
+  for (const std::string& command : all_commands("g++", "clang++-14")) {
     if (command.find("-O0") == std::string::npos) continue;
     SCOPED_TRACE(command);
     Sample sample(command);
@@ -91,7 +91,7 @@ TEST(DebugInfoCxx, arguments_that_are_passed_by_reference) {
 }
 
 TEST(DebugInfoCxx, a_result_by_reference_takes_a_register_from_the_arguments) {
-  for (const std::string& command : all_commands("g++", "clang++")) {
+  for (const std::string& command : all_commands("g++", "clang++-14")) {
     if (command.find("-O0") == std::string::npos) continue;
     SCOPED_TRACE(command);
     Sample sample(command);
@@ -107,7 +107,7 @@ TEST(DebugInfoCxx, a_result_by_reference_takes_a_register_from_the_arguments) {
 }
 
 TEST(DebugInfoCxx, inlined_functions_and_their_scopes) {
-  for (const std::string& command : all_commands("g++", "clang++")) {
+  for (const std::string& command : all_commands("g++", "clang++-14")) {
     SCOPED_TRACE(command);
     Sample sample(command);
     const auto instances =

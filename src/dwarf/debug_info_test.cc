@@ -66,7 +66,7 @@ const script::Member* member(const Type& type, std::string_view name) {
 }
 
 TEST(DebugInfo, parameters_and_types_by_every_compiler) {
-  for (const std::string& command : all_commands("gcc", "clang")) {
+  for (const std::string& command : all_commands("gcc", "clang-14")) {
     SCOPED_TRACE(command);
     Sample sample(command, kSource);
     ASSERT_TRUE(sample.info);
@@ -81,7 +81,7 @@ TEST(DebugInfo, parameters_and_types_by_every_compiler) {
 }
 
 TEST(DebugInfo, members_and_bit_fields) {
-  for (const std::string& command : all_commands("gcc", "clang")) {
+  for (const std::string& command : all_commands("gcc", "clang-14")) {
     SCOPED_TRACE(command);
     Sample sample(command, kSource);
     const auto scope = sample.at("f");
@@ -143,7 +143,7 @@ TEST(DebugInfo, variables_of_the_unit_and_of_the_file) {
 
 // -O0 tells places that the prologue has yet to fill.
 TEST(DebugInfo, arguments_at_the_entry_are_where_the_caller_put_them) {
-  for (const std::string& command : all_commands("gcc", "clang")) {
+  for (const std::string& command : all_commands("gcc", "clang-14")) {
     SCOPED_TRACE(command);
     Sample sample(command, kSource);
     const auto parameters = sample.at("f")->parameters();
@@ -152,7 +152,7 @@ TEST(DebugInfo, arguments_at_the_entry_are_where_the_caller_put_them) {
     for (size_t i = 0; i < std::size(registers); ++i) {
       const Place* place = &parameters[i].place;
       if (place->kind == Place::Kind::kPieces) place = &place->pieces[0].place;
-      if (i == 0 && command.starts_with("clang -O2")) continue;  // which does not tell where p.x is
+      if (i == 0 && command.starts_with("clang-14 -O2")) continue;  // which does not tell where p.x is
       ASSERT_EQ(place->kind, Place::Kind::kValue) << parameters[i].name;
       EXPECT_EQ(place->code.nodes.back().op, Op::kRegister);
       EXPECT_EQ(place->code.nodes.back().value, registers[i]) << parameters[i].name;

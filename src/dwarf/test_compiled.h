@@ -42,11 +42,6 @@ inline const std::vector<uint8_t>& compiled(const std::string& command, std::str
   return bytes;
 }
 
-inline bool has_program(const std::string& command) {
-  const std::string name = command.substr(0, command.find(' '));
-  return std::system(("command -v " + name + " >/dev/null 2>&1").c_str()) == 0;
-}
-
 inline FileAddr address_of(const std::vector<uint8_t>& image, std::string_view name) {
   ::elf_version(EV_CURRENT);
   Elf* elf = ::elf_memory(reinterpret_cast<char*>(const_cast<uint8_t*>(image.data())), image.size());
@@ -71,7 +66,7 @@ inline std::vector<std::string> all_commands(std::string_view gcc, std::string_v
   std::vector<std::string> result;
   for (std::string_view compiler : {gcc, clang})
     for (const char* flags : {" -O0 -gdwarf-5", " -O0 -gdwarf-4", " -O2 -gdwarf-5", " -O2 -gdwarf-4"})
-      if (has_program(std::string(compiler))) result.push_back(std::string(compiler) + flags);
+      result.push_back(std::string(compiler) + flags);
   return result;
 }
 
