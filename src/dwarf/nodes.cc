@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "dwarf/nodes.h"
 
+#include "script/verify.h"
+
 #include <algorithm>
 #include <vector>
 
@@ -16,26 +18,6 @@ constexpr uint32_t kDeepest = 12;  // whole programs may have script::kMaxDepth
 
 bool is_commutative(Op op) {
   return op == Op::kAdd || op == Op::kMul || op == Op::kAnd || op == Op::kOr || op == Op::kXor;
-}
-
-uint32_t operand_count(Op op) {
-  switch (op) {
-    case Op::kConstant:
-    case Op::kRegister:
-    case Op::kVector:
-    case Op::kVectorHigh:
-    case Op::kFlags:
-    case Op::kThreadPointer:
-      return 0;
-    case Op::kLoad:
-    case Op::kNeg:
-    case Op::kNot:
-    case Op::kExtend:
-    case Op::kLogicalNot:
-      return 1;
-    default:
-      return 2;
-  }
 }
 
 }  // namespace
@@ -70,7 +52,7 @@ script::Code Nodes::extract(Id result) const {
   std::vector<bool> used(result + 1);
   used[result] = true;
   for (Id i = result + 1; i-- > 0;) {
-    const uint32_t operands = used[i] ? operand_count(code_.nodes[i].op) : 0;
+    const uint32_t operands = used[i] ? script::arity(code_.nodes[i].op) : 0;
     if (operands > 0) used[code_.nodes[i].a] = true;
     if (operands > 1) used[code_.nodes[i].b] = true;
   }
@@ -80,7 +62,7 @@ script::Code Nodes::extract(Id result) const {
   for (Id i = 0; i <= result; ++i) {
     if (!used[i]) continue;
     Node node = code_.nodes[i];
-    const uint32_t operands = operand_count(node.op);
+    const uint32_t operands = script::arity(node.op);
     if (operands > 0) depths[i] = std::max(depths[i], depths[node.a] + 1);
     if (operands > 1) depths[i] = std::max(depths[i], depths[node.b] + 1);
     if (depths[i] > kDeepest || code.nodes.size() >= kMostNodes) return {};

@@ -34,21 +34,6 @@ ctf::FieldType type_of(Shape::Kind kind) {
   return ctf::FieldType::kNote;
 }
 
-bool reads_or_divides(script::Op op) {
-  switch (op) {
-    case script::Op::kLoad:
-    case script::Op::kDiv:
-    case script::Op::kMod:
-    case script::Op::kTextEqual:
-    case script::Op::kTextPrefix:
-    case script::Op::kBytesEqual:
-    case script::Op::kEntryValue:
-      return true;
-    default:
-      return false;
-  }
-}
-
 }  // namespace
 
 void add_captured_field(const Shape& shape, std::vector<ctf::Field>& fields) {
@@ -87,28 +72,6 @@ ctf::RecordOutput record_output(const script::Output& output, bool may_fault) {
       break;
   }
   return {.kind = Kind::kSequence, .size = output.size, .count = output.count, .may_fault = may_fault};
-}
-
-// Operands that a node does not have are node 0, which is an operand of something: looking at it too may only
-// say "may" too often.
-bool may_fault(const script::Code& code, uint32_t node) {
-  std::vector<bool> seen(code.nodes.size());
-  std::vector<uint32_t> open{node};
-  while (!open.empty()) {
-    const uint32_t at = open.back();
-    open.pop_back();
-    if (seen[at]) continue;
-    seen[at] = true;
-    const script::Node& n = code.nodes[at];
-    if (reads_or_divides(n.op)) return true;
-    for (uint32_t operand : {n.a, n.b, n.c})
-      if (operand < at) open.push_back(operand);
-  }
-  return false;
-}
-
-bool may_fault(const script::Code& code, const script::Output& output) {
-  return output.kind != script::Output::Kind::kValue || may_fault(code, output.node);
 }
 
 }  // namespace blip::session

@@ -16,8 +16,4 @@ void add_captured_field(const script::Shape& shape, std::vector<ctf::Field>& fie
 // `may_fault`: whether the program reads memory for it.
 ctf::RecordOutput record_output(const script::Output& output, bool may_fault);
 
-// Whether the value of a node may be a fault: it, or what it is made of, reads memory or divides.
-bool may_fault(const script::Code& code, uint32_t node);
-bool may_fault(const script::Code& code, const script::Output& output);
-
 }  // namespace blip::session

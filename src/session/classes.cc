@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "abi/layout.h"
+#include "jit/hit_needs.h"
 #include "session/captured_fields.h"
 
 namespace blip::session {
@@ -124,8 +125,11 @@ ctf::EventClass make_class(uint16_t id, std::string name, const std::optional<ct
   for (const LayoutField& f : fields) c.fields.push_back(f.field);
   c.has_hit_word = !data.shapes.empty();
   for (const script::Shape& shape : data.shapes) add_captured_field(shape, c.fields);
-  for (const script::Output& output : data.hit.outputs)
-    c.outputs.push_back(record_output(output, may_fault(data.hit.code, output)));
+  const std::vector<jit::NodeFacts> facts = jit::facts_of(data.hit.code);
+  for (const script::Output& output : data.hit.outputs) {
+    const bool reads = output.kind != script::Output::Kind::kValue;
+    c.outputs.push_back(record_output(output, reads || facts[output.node].may_fault));
+  }
   ctf::lay_out(c);
   return c;
 }
