@@ -49,7 +49,7 @@ bool has_stub(const proc::Memory& memory, const proc::StubSite& site) {
   return memory.read(site.addr, bytes) && proc::is_stub(bytes);
 }
 
-// What a blip leaves that is killed in its very last remote call.
+// What a blip leaves that is killed in a remote call.
 Status clear_stub(const proc::Process& process, proc::Memory& memory, const proc::StubSite& site) {
   TRY(proc::Attachment attachment, proc::Attachment::stop_all(process));
   TRY_OK(proc::clear_left_over_stub(attachment, memory, site));
@@ -63,7 +63,12 @@ class Cleaner {
 
   Result<Leftovers> run() {
     TRY(maps_, proc::read_maps(process_.pid()));
-    TRY(const std::vector<LeftRegion> regions, find_regions());
+    TRY(std::vector<LeftRegion> regions, find_regions());
+    TRY(const bool had_stub, clean_stub());
+    if (had_stub) {
+      TRY(maps_, proc::read_maps(process_.pid()));
+      TRY(regions, find_regions());
+    }
     for (const LeftRegion& region : regions) TRY_OK(clean(region));
     TRY_OK(clean_nameless_pads(regions));
     TRY(const std::vector<int> fds, left_over_fds(process_));
@@ -71,7 +76,6 @@ class Cleaner {
       result_.found = true;
       TRY_OK(proc::on_tracer_thread([&] { return close_fds(process_, memory_); }));
     }
-    if (!result_.found) TRY_OK(clean_stub());
     std::sort(result_.kept.returns.begin(), result_.kept.returns.end());
     return std::move(result_);
   }
@@ -122,11 +126,14 @@ class Cleaner {
       if (entry.window != 0) kept.returns.push_back(TargetAddr(entry.addr + entry.window));
   }
 
-  Status clean_stub() {
+  // Before anything else is believed: a thread that has not run since that blip died may still make its last
+  // call, which maps memory or opens a descriptor.
+  Result<bool> clean_stub() {
     const auto site = proc::find_stub_site(memory_, maps_);
-    if (!site || !has_stub(memory_, *site)) return {};
+    if (!site || !has_stub(memory_, *site)) return false;
     result_.found = true;
-    return proc::on_tracer_thread([&] { return clear_stub(process_, memory_, *site); });
+    TRY_OK(proc::on_tracer_thread([&] { return clear_stub(process_, memory_, *site); }));
+    return true;
   }
 
   // Pads without a description were mapped, but never led to.

@@ -18,6 +18,10 @@ sh: for n in $$(seq 1 90); do strace -f -qq -o /dev/null -e trace=ptrace -e inje
 run: blip count -p $PID --function work
 expect: work 100
 
+case: a remote call of a killed blip is made when the next blip has looked already
+sh: $LIB/late_calls.py $TARGETS/loop_calls 10 -- blip record --function work --duration 10ms
+check: int(out.split("=")[1]) >= 5
+
 case: SIGKILL at each write to the target's memory
 target: hammer 2
 sh: for n in $$(seq 1 60); do strace -f -qq -o /dev/null -e trace=pwrite64,process_vm_writev
