@@ -1,82 +1,82 @@
 # SPDX-License-Identifier: MIT
 """blip dies at, or is refused, its Nth system call of a kind, for every kind that matters and every N: the sweep of `make torture`.
 
-strace decides the moment. Every command runs once undisturbed and its calls are counted, then all moments are gone through in random
-order. After each: the target lives and answers, `blip clean` leaves it as it was, a trace that was begun is readable. Moments in the
-dynamic loader, before anything of blip has run, are left out: glibc itself does not check each of its calls.
+strace decides the moment, short_writes.c where a write is cut. Every command runs once undisturbed and its calls are counted, then the
+moments (moments.py) are gone through, tier by tier, each tier in random order. After each: the target lives and answers, `blip clean`
+leaves it as it was, a trace that was begun is readable. Moments in the dynamic loader, before anything of blip has run, are left out:
+glibc itself does not check each of its calls.
 """
 import collections
+import contextlib
 import os
 import re
 import select
 import shutil
+import signal
 import subprocess
 import time
 
 from e2e import state, trace
 from e2e.process import Failure
+from e2e.scene import innermost
+from moments import FAULTS, KILL, LOADED, SHORT, TIERS, moments
 from stage import WAIT_S, Wrong
 
-KILL = "KILL"
-FAULTS = {  # what may happen at each kind of call
-    "ptrace": (KILL, "ESRCH", "EPERM", "EIO"),
-    "process_vm_writev": (KILL, "ESRCH", "EPERM", "EFAULT"),
-    "pwrite64": (KILL, "EIO", "EPERM"),
-    "process_vm_readv": (KILL, "ESRCH", "EPERM"),
-    "pread64": (KILL, "EIO"),
-    "mmap": (KILL, "ENOMEM"),
-    "ftruncate": (KILL, "ENOSPC", "EIO"),
-    "fallocate": (KILL, "ENOSPC", "EIO", "EINTR"),
-    "write": (KILL, "ENOSPC", "EIO", "EINTR"),
-    "openat": (KILL, "EMFILE", "ENOMEM", "EIO"),
-    "openat2": (KILL, "EMFILE", "EPERM"),
-    "mkdir": (KILL, "ENOSPC"),
-    "renameat": (KILL, "EIO"),
-    "read": (KILL, "EIO", "EINTR"),
-    "getdents64": (KILL, "EIO"),
-    "waitid": (KILL, "EINTR"),
-    "clone3": (KILL, "EAGAIN"),
-    "munmap": (KILL,),
-    "poll": (KILL, "EINTR", "ENOMEM"),
-    "clock_nanosleep": (KILL, "EINTR"),
+ARMED = "blip: armed"
+RECORD = ("record", "--max-events", "500", "--num-subbuf", "2", "--subbuf-size", "64k")
+VERBS = {"record": (*RECORD, "--duration", "10ms"), "count": ("count", "--duration", "10ms"), "clean": ("clean",), "late": RECORD}
+USUAL = ("record", "count", "clean")
+Subject = collections.namedtuple("Subject", "arguments specs verbs begin")
+SUBJECTS = {
+    "hammer": Subject(("2",), ("tiny_*",), USUAL, LOADED),  # works all the time, in two threads
+    "event_loop": Subject(("lenient",), ("work",), USUAL, LOADED),  # sleeps in epoll_wait
+    "loop_calls": Subject(("10",), ("work",), USUAL, LOADED),  # sleeps in read
+    # Loads and unloads a library twice per round while a thread works; blip adds and removes probes meanwhile.
+    "plug_host": Subject(("t" + " / x0:2" * 4000, "libplug_a.so"), ("work", "libplug_a:plug_work"), ("late",), ARMED),
 }
-MOST = 120  # of one kind of call: waits and reads repeat
-SUBJECTS = {  # a target that works all the time, one that sleeps in epoll_wait, one that sleeps in read
-    "hammer": ((2,), "tiny_*"), "event_loop": (("lenient",), "work"), "loop_calls": ((10,), "work")}
-LOADED = "set_tid_address"  # the loader has mapped everything; made once by each process
-VERBS = {"record": ("--max-events", "500", "--num-subbuf", "2", "--subbuf-size", "64k", "--duration", "10ms"),
-         "count": ("--duration", "10ms"), "clean": ()}
-Moment = collections.namedtuple("Moment", "subject verb call fault number")
 
 
 class Sweep:
     def __init__(self, stage):
         self.stage, self.figures = stage, collections.Counter()
         self.targets, self.before, self.wrong = {}, {}, []
-        for name in SUBJECTS:
-            self.start(name)
 
     def start(self, subject):
-        self.targets[subject] = self.stage.target(subject, *SUBJECTS[subject][0])
-        self.before[subject] = state.snapshot(self.targets[subject].pid)
+        arguments = [self.stage.targets / word if word.endswith(".so") else word for word in SUBJECTS[subject].arguments]
+        target = self.targets[subject] = self.stage.target(subject, *arguments)
+        for _ in range(2):
+            self.do_a_round(target)
+        self.before[subject] = self.snapshot(subject)
+
+    def snapshot(self, subject):
+        return state.snapshot(self.targets[subject].pid, loose=subject == "plug_host")
 
     def run(self):
         """One moment of each command at each target in turn; what there is is counted when it is needed first. All that is wrong is told."""
-        commands = [(subject, verb) for subject in SUBJECTS for verb in VERBS]
+        commands = [(subject, verb) for subject in SUBJECTS for verb in SUBJECTS[subject].verbs]
         self.stage.random.shuffle(commands)
         left = {}
-        while not self.stage.over() and any(left.get(command, True) for command in commands):
-            for command in commands:
-                if command not in left:
-                    left[command] = self.moments(*command)
-                    self.figures["moments in all"] += len(left[command])
-                if left[command] and not self.stage.over():
-                    self.disturb_and_note(left[command].pop())
+        for tier in TIERS:
+            waiting = commands
+            while waiting and not self.stage.over():
+                waiting = [command for command in waiting if self.take_one(left, command, tier)]
         for target in self.targets.values():
             target.finish()
         if self.wrong:
             raise Wrong("\n  ".join([f"{len(self.wrong)} moments; {dict(self.figures)}", *self.wrong]))
         return self.figures
+
+    def take_one(self, left, command, tier):
+        """False when none is left of this tier."""
+        if self.stage.over():
+            return False
+        if command not in left:
+            left[command] = self.count(*command)
+        if not left[command][tier]:
+            return False
+        self.disturb_and_note(left[command][tier].pop())
+        self.figures[f"of tier '{tier}'"] += 1
+        return True
 
     def disturb_and_note(self, moment):
         """After a wrong moment the sweep goes on, with another target."""
@@ -88,32 +88,26 @@ class Sweep:
             self.targets[moment.subject].kill()
             self.start(moment.subject)
 
-    def moments(self, subject, verb):
-        """In random order, by the calls of an undisturbed run; strace counts per thread."""
+    def count(self, subject, verb):
+        """By tier, in random order, from an undisturbed run."""
+        if subject not in self.targets:
+            self.start(subject)
         self.leave_something(subject, verb)
-        self.strace(subject, verb, ["-e", "trace=" + ",".join([*FAULTS, LOADED])])
+        self.run_blip(subject, verb, ["-y", "-e", "trace=" + ",".join([*FAULTS, LOADED])])
         log = (self.stage.scratch / "strace.log").read_text(errors="replace")
-        before = collections.Counter(call for _, call in self.calls(log[:log.index(LOADED)]))
-        most = collections.Counter()
-        for (_, call), number in collections.Counter(self.calls(log)).items():
-            most[call] = max(most[call], number)
         self.put_right(subject, "undisturbed")
-        found = [Moment(subject, verb, call, fault, n + 1) for call in most if call != LOADED for fault in FAULTS[call]
-                 for n in range(before[call], min(before[call] + MOST, most[call]))]
-        self.stage.random.shuffle(found)
+        found = moments(subject, verb, log, SUBJECTS[subject].begin)
+        for tier in TIERS:
+            self.stage.random.shuffle(found[tier])
+            self.figures[f"'{tier}' in all"] += len(found[tier])
         return found
-
-    @staticmethod
-    def calls(log):
-        """Who made which, as often as it was made."""
-        return re.findall(r"^(\d+) +(\w+)\(", log, re.M)
 
     def leave_something(self, subject, verb):
         """For `blip clean`: an armed blip was killed before."""
         if verb != "clean":
             return
         for last in (False, False, True):
-            blip = self.stage.start_blip("count", "-p", self.targets[subject].pid, "--function", SUBJECTS[subject][1])
+            blip = self.stage.start_blip("count", "-p", self.targets[subject].pid, "--function", SUBJECTS[subject].specs[0])
             try:
                 self.stage.wait_for_armed(blip)
                 return
@@ -124,36 +118,62 @@ class Sweep:
                 blip.kill()
                 blip.wait()
 
-    def strace(self, subject, verb, options):
-        """blip's exit code under strace; its words are stage.blip_said()."""
-        words = [self.stage.blip, verb, "-p", self.targets[subject].pid, *VERBS[verb]]
+    def run_blip(self, subject, verb, strace=(), environment=None):
+        """blip's exit code, under strace if there are options for it; its words are stage.blip_said()."""
+        words = [self.stage.blip, *VERBS[verb], "-p", self.targets[subject].pid]
         if verb != "clean":
-            words += ["--function", SUBJECTS[subject][1]]
-        if verb == "record":
+            words += [word for spec in SUBJECTS[subject].specs for word in ("--function", spec)]
+        if verb in ("record", "late"):
             words += ["-o", self.stage.scratch / "t.swept"]
         shutil.rmtree(self.stage.scratch / "t.swept", ignore_errors=True)
-        argv = ["strace", "-f", "-qq", "-o", self.stage.scratch / "strace.log", *options, *words]
+        if strace:
+            words = ["strace", "-f", "-qq", "-o", self.stage.scratch / "strace.log", *strace, *words]
         with open(self.stage.scratch / "blip.err", "wb") as err:
-            process = subprocess.Popen(list(map(str, argv)), stdout=subprocess.DEVNULL, stderr=err)
-            try:
-                return process.wait(WAIT_S)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                raise Wrong(f"blip {verb} at {subject} does not end") from None
+            process = subprocess.Popen(list(map(str, words)), stdout=subprocess.DEVNULL, stderr=err, env={**os.environ, **(environment or {})})
+        try:
+            if verb == "late":
+                self.load_meanwhile(subject, process)
+            return process.wait(WAIT_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise Wrong(f"blip {verb} at {subject} does not end") from None
+
+    def load_meanwhile(self, subject, process):
+        """The target does a round while blip is there; then blip is told to end."""
+        with contextlib.suppress(Wrong):  # it may come to its end before it is armed
+            self.stage.wait_for_armed(process)
+        self.do_a_round(self.targets[subject])
+        with contextlib.suppress(ProcessLookupError, FileNotFoundError):
+            if process.poll() is None:
+                os.kill(innermost(process.pid), signal.SIGINT)
 
     def disturb(self, moment):
         self.leave_something(moment.subject, moment.verb)
-        what = "signal=KILL" if moment.fault == KILL else f"error={moment.fault}"
-        inject = ["-e", f"trace={moment.call}", "-e", f"inject={moment.call}:{what}:when={moment.number}"]
-        code = self.strace(moment.subject, moment.verb, inject)
-        self.check_end(moment, code)
+        strace, environment = self.how(moment)
+        self.check_end(moment, self.run_blip(moment.subject, moment.verb, strace, environment))
         self.targets[moment.subject].check_alive("")
         interrupted = self.put_right(moment.subject, "afterwards")
         if interrupted and moment.fault != KILL:
             raise Wrong("a call of the target's was interrupted")
         self.figures["interrupted by a kill"] += interrupted
         self.check_trace(moment)
-        self.figures["kills" if moment.fault == KILL else "failed calls"] += 1
+        if moment.fault == SHORT:
+            self.figures["short writes"] += self.cut().exists()
+            self.cut().unlink(missing_ok=True)
+        else:
+            self.figures["kills" if moment.fault == KILL else "failed calls"] += 1
+
+    def how(self, moment):
+        """strace's options and the environment that bring it about."""
+        if moment.fault == SHORT:
+            return (), {"LD_PRELOAD": str(self.stage.targets / "libshort_writes.so"), "SHORT_CALL": moment.call,
+                        "SHORT_AT": str(moment.number), "SHORT_DONE": str(self.cut())}
+        what = "signal=KILL" if moment.fault == KILL else f"error={moment.fault}"
+        return ("-e", f"trace={moment.call}", "-e", f"inject={moment.call}:{what}:when={moment.number}"), None
+
+    def cut(self):
+        """There when a write was cut: which of them go through the C library's function is not known before."""
+        return self.stage.scratch / "short.done"
 
     def check_end(self, moment, code):
         said = self.stage.blip_said()
@@ -183,7 +203,7 @@ class Sweep:
         if done.returncode != 0:
             raise Wrong(f"{when}: blip clean exits {done.returncode}: {done.stderr.strip()[-300:]}")
         end = time.monotonic() + 2  # a thread that was just let go shows its other signal mask until it runs
-        while wrong := state.differences(self.before[subject], state.snapshot(target.pid)):
+        while wrong := state.differences(self.before[subject], self.snapshot(subject)):
             if time.monotonic() > end:
                 raise Wrong(f"{when}: " + "; ".join(wrong[:5]))
             time.sleep(0.02)
@@ -206,7 +226,7 @@ class Sweep:
 
     def check_trace(self, moment):
         directory = self.stage.scratch / "t.swept"
-        if moment.verb == "record" and (directory / "metadata").exists():
+        if moment.verb in ("record", "late") and (directory / "metadata").exists():
             trace.check_readable(directory)
             self.figures["traces read"] += 1
 
