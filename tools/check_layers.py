@@ -10,7 +10,7 @@ ALLOWED = {
     "base": set(),
     "elf": {"base"},
     "script": {"base"},
-    "dwarf": {"script", "base"},
+    "dwarf": {"script", "x86", "base"},
     "unwind": {"elf", "abi", "base"},
     "x86": {"base"},
     "proc": {"base"},

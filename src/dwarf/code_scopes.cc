@@ -23,8 +23,13 @@ std::optional<Dwarf_Die> child_at(const Dwarf_Die& parent, FileAddr pc, bool int
   return found;
 }
 
-bool is_wanted(int tag, Declared what) {
-  return what == Declared::kParameters ? tag == DW_TAG_formal_parameter : tag == DW_TAG_variable;
+// Go's results are parameters that are marked; a value they get only in the end.
+bool is_wanted(const Dwarf_Die& die, Declared what) {
+  const int tag = tag_of(die);
+  const bool is_parameter = tag == DW_TAG_formal_parameter && !flag(die, DW_AT_variable_parameter);
+  return what == Declared::kParameters
+             ? is_parameter
+             : tag == DW_TAG_variable || (tag == DW_TAG_formal_parameter && !is_parameter);
 }
 
 // Packs of variadic templates hold their parameters one level deeper.
@@ -32,7 +37,7 @@ void collect(const Dwarf_Die& scope, Declared what, std::vector<Dwarf_Die>& into
   constexpr size_t kMost = 4096;
   for_each_child(scope, [&](const Dwarf_Die& child) {
     const int tag = tag_of(child);
-    if (is_wanted(tag, what)) into.push_back(child);
+    if (is_wanted(child, what)) into.push_back(child);
     if (tag == DW_TAG_GNU_formal_parameter_pack && depth == 0) collect(child, what, into, depth + 1);
     return into.size() < kMost;
   });

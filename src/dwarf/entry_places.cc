@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Arguments at the first instruction. What an optimizing compiler tells by lists of locations is right there.
 // Otherwise variables have one place for the whole function, in its frame, and the prologue has yet to store
-// them: then the calling convention tells, unless the compiler may have changed it for this function.
+// them: then the calling convention tells, unless the compiler may have changed it for this function. Rust's
+// is nobody's business: there the code of the prologue tells.
 #include <algorithm>
 
+#include "dwarf/stored_arguments.h"
 #include "dwarf/triviality.h"
 #include "dwarf/variable_places.h"
 #include "script/sysv_abi.h"
@@ -60,6 +62,24 @@ bool is_promoted(const Dwarf_Die& function, uint64_t language, const script::Typ
   return resolved.kind == script::TypeKind::kFloat && resolved.size == 4;
 }
 
+bool is_unknown(const Place& place) { return place.kind == Place::Kind::kOptimizedOut; }
+
+// What no convention tells, and of Rust everything.
+void add_stored(Module& module, const VariablePlaces& places, const Dwarf_Die& function,
+                const std::vector<Dwarf_Die>& parameters, std::vector<Place>& result) {
+  const auto entry = entry_of(function);
+  if (!entry) return;
+  const bool is_rust = module.unit_of(function).language() == kRust;
+  const StoredArguments stored(module.program(), FileAddr(*entry), places.base_is_register());
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    const uint64_t size = script::resolve(module.types().of_holder(parameters[i])).size;
+    const Located located = places.locate(parameters[i], size);
+    if (!located.is_unset || (!is_rust && !is_unknown(result[i]))) continue;
+    Place place = stored.place(located.place, size);
+    if (!is_unknown(place)) result[i] = std::move(place);
+  }
+}
+
 }  // namespace
 
 std::vector<Place> entry_places(Module& module, const VariablePlaces& places, const Dwarf_Die& function,
@@ -89,6 +109,8 @@ std::vector<Place> entry_places(Module& module, const VariablePlaces& places, co
   for (size_t k = 0; k < passed.size() && is_certain; ++k)
     if (unset[passed[k]] && !is_promoted(function, language, signature.arguments[k].type))
       result[passed[k]] = by_convention[k];
+  if (std::find(unset.begin(), unset.end(), true) != unset.end())
+    add_stored(module, places, function, parameters, result);
   return result;
 }
 

@@ -168,7 +168,7 @@ const Names& Module::names() {
 
 // The static block of an executable ends at the thread pointer (x86-64 is of variant II).
 std::optional<uint64_t> Module::executable_tls_offset() const {
-  Elf* elf = program_.elf ? program_.elf.get() : debug_.elf.get();
+  Elf* elf = program();
   size_t count = 0;
   if (::elf_getphdrnum(elf, &count) != 0) return std::nullopt;
   for (size_t i = 0; i < count; ++i) {

@@ -31,6 +31,8 @@ class Module final : public TypeSurroundings {
   Types& types() { return types_; }
   const FrameTable& frames() const { return *frames_; }
   const std::string& name() const { return name_; }
+  // The file that has the code.
+  Elf* program() const { return program_.elf ? program_.elf.get() : debug_.elf.get(); }
   // How far below the thread pointer an executable's block begins; none: it has no such variables.
   std::optional<uint64_t> executable_tls_offset() const;
 

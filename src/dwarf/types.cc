@@ -159,7 +159,7 @@ void Types::begin(Type& type, const Dwarf_Die& die) {
   }
   if (type.kind == TypeKind::kPointer || type.kind == TypeKind::kReference) {
     type.size = kPointerSize;
-    type.name.clear();
+    if (!type.name.starts_with('&')) type.name.clear();  // Rust's references are shown as what they refer to
   }
   if (type.kind == TypeKind::kArray) type.name.clear();  // see complete_array
   type.source = this;

@@ -28,6 +28,7 @@ class VariablePlaces {
   Located locate(const Dwarf_Die& variable, uint64_t size) const;
   // The same, where a place that is not set yet is none.
   script::Place place(const Dwarf_Die& variable, uint64_t size) const;
+  bool base_is_register() const { return frame_.base_is_register(); }
 
  private:
   Located by_location(Dwarf_Attribute location, uint64_t size) const;
