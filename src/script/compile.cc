@@ -37,19 +37,19 @@ Status Compiler::add_filter(std::string_view text) {
 Status Compiler::add_capture(std::string_view list) {
   TRY(const std::vector<Item> items, parse_list(list, is_type()));
   for (const Item& item : items) {
-    TRY(const Operand operand, checker(list).check(*item.expression));
+    TRY(Operand operand, checker(list).check(*item.expression));
     if (is_text(operand)) return error_at(list, item.expression->range, "a text is nothing to capture");
-    fields_.push_back(presenter_.present(item.name, operand));
+    fields_.push_back({item.name, std::move(operand)});
   }
   return {};
 }
 
 void Compiler::add_variables(std::span<const Variable> variables) {
-  for (const Variable& v : variables) fields_.push_back(presenter_.present(v.name, access_.variable(v)));
+  for (const Variable& v : variables) fields_.push_back({v.name, access_.variable(v)});
 }
 
 Result<Captured> Compiler::finish() {
-  Captured result{.fields = std::move(fields_)};
+  Captured result{.fields = presenter_.present(fields_)};
   result.program =
       without_unused({.code = builder_.code(), .condition = condition_, .outputs = std::move(outputs_)});
   TRY_OK(check_size(verify(result.program)));

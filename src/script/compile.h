@@ -48,7 +48,7 @@ class Compiler {
   Access access_{builder_, types_};
   uint32_t condition_ = kNone;
   std::vector<Output> outputs_;
-  std::vector<Shape> fields_;
+  std::vector<Named> fields_;
   Presenter presenter_;
 };
 

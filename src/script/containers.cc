@@ -195,10 +195,9 @@ std::optional<View> find_by_name(const Context& c) {
 }
 
 std::optional<Operand> first_pointer(const Context& c, std::initializer_list<std::string_view> names) {
-  for (const std::string_view name : names) {
-    const auto found = c.inside(name);
-    if (found && resolve(*found->type).kind == TypeKind::kPointer) return found;
-  }
+  for (const std::string_view name : names)
+    if (const auto found = find_pointer_within(*c.whole.type, name))
+      return c.access.part(c.whole, found->offset, *found->member->type);
   return std::nullopt;
 }
 

@@ -152,12 +152,41 @@ TEST_F(Containers, optional_and_unique_ptr) {
   object(optional, {uint64_t{1} << 32 | 77});
   EXPECT_EQ(shown("v"), "v={has_value=true, value=77}");
   EXPECT_EQ(shown("*v"), "*v=77");
+  object(optional, {77});  // not engaged: what lies there is nobody's
+  EXPECT_EQ(shown("v"), "v={has_value=false, value=0}");
   const Type& head = types.structure("_Head_base", 8, {{"_M_head_impl", &types.pointer(builtin("int")), 0}});
-  const Type& tuple = types.structure("tuple", 8, {{.name = "", .type = &head, .is_base = true}});
+  // The deleter comes first, and its part is called the same.
+  const Type& deleter = types.structure("default_delete<int>", 1, {});
+  const Type& other = types.structure("_Head_base<1>", 1, {{"_M_head_impl", &deleter, 0}});
+  const Type& tuple = types.structure(
+      "tuple", 8,
+      {{.name = "", .type = &other, .is_base = true}, {.name = "", .type = &head, .is_base = true}});
   object(types.structure("unique_ptr<int, std::default_delete<int> >", 8, {{"_M_t", &tuple, 0}}),
          {kData + 0x104});
   EXPECT_EQ(shown("v"), "v=0x2104");
   EXPECT_EQ(shown("*v"), "*v=-8");
+}
+
+TEST_F(Containers, optional_of_more_than_a_number) {
+  const auto optional = [&](const Type& value) -> const Type& {
+    return types.structure(
+        "optional", 40,
+        {{"_M_payload",
+          &types.structure("_Optional_payload_base", 40,
+                           {{"_M_value", &value, 0}, {"_M_engaged", &builtin("bool"), 32}}),
+          0}});
+  };
+  const Type& point = types.structure("point", 16, {{"x", &word, 0}, {"y", &word, 8}});
+  object(optional(point), {3, 4, 0, 0, 1});
+  EXPECT_EQ(shown("v"), "v={has_value=true, value=[{x=3, y=4}]}");
+  object(optional(point), {3, 4, 0, 0, 0});
+  EXPECT_EQ(shown("v"), "v={has_value=false, value=[]}");
+  const Type& view =
+      types.structure("basic_string_view<char>", 16, {{"_M_len", &word, 0}, {"_M_str", &text, 8}});
+  object(optional(view), {5, kData, 0, 0, 1});
+  EXPECT_EQ(shown("v"), "v={has_value=true, value=\"hello\"}");
+  object(optional(view), {5, 1, 0, 0, 0});  // 1 is no address
+  EXPECT_EQ(shown("v"), "v={has_value=false, value=\"\"}");
 }
 
 TEST_F(Containers, rust) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "script/members.h"
 
+#include <functional>
+
 namespace blip::script {
 
 namespace {
@@ -24,18 +26,33 @@ void collect(const Type& type, uint64_t offset, unsigned depth, unsigned& looks,
   }
 }
 
-std::optional<FoundMember> find_within(const Type& type, std::string_view name, unsigned levels,
-                                       unsigned& looks) {
+using Wanted = std::function<bool(const Member&)>;
+
+std::optional<FoundMember> find_first(const Type& type, const Wanted& wanted) {
+  for (const FoundMember& m : members_of(type))
+    if (wanted(*m.member)) return m;
+  return std::nullopt;
+}
+
+std::optional<FoundMember> find_at(const Type& type, const Wanted& wanted, unsigned levels, unsigned& looks) {
   if (++looks > kMostLooks) return std::nullopt;
-  if (const auto found = find_member(type, name)) return found;
+  if (const auto found = find_first(type, wanted)) return found;
   if (levels == 0) return std::nullopt;
   for (const FoundMember& m : members_of(type)) {
     if (!is_aggregate(resolve(*m.member->type))) continue;
-    if (auto found = find_within(*m.member->type, name, levels - 1, looks)) {
+    if (auto found = find_at(*m.member->type, wanted, levels - 1, looks)) {
       found->offset += m.offset;
       return found;
     }
   }
+  return std::nullopt;
+}
+
+std::optional<FoundMember> find_within(const Type& type, const Wanted& wanted) {
+  constexpr unsigned kLayers = 8;
+  unsigned looks = 0;
+  for (unsigned levels = 0; levels <= kLayers; ++levels)
+    if (const auto found = find_at(type, wanted, levels, looks)) return found;
   return std::nullopt;
 }
 
@@ -53,17 +70,16 @@ std::vector<FoundMember> members_of(const Type& type) {
 }
 
 std::optional<FoundMember> find_member(const Type& type, std::string_view name) {
-  for (const FoundMember& m : members_of(type))
-    if (m.member->name == name) return m;
-  return std::nullopt;
+  return find_first(type, [&](const Member& m) { return m.name == name; });
 }
 
 std::optional<FoundMember> find_member_within(const Type& type, std::string_view name) {
-  constexpr unsigned kLayers = 8;
-  unsigned looks = 0;
-  for (unsigned levels = 0; levels <= kLayers; ++levels)
-    if (const auto found = find_within(type, name, levels, looks)) return found;
-  return std::nullopt;
+  return find_within(type, [&](const Member& m) { return m.name == name; });
+}
+
+std::optional<FoundMember> find_pointer_within(const Type& type, std::string_view name) {
+  return find_within(
+      type, [&](const Member& m) { return m.name == name && resolve(*m.type).kind == TypeKind::kPointer; });
 }
 
 }  // namespace blip::script

@@ -20,6 +20,8 @@ bool is_aggregate(const Type& resolved);
 std::optional<FoundMember> find_member(const Type& type, std::string_view name);
 // Also in members that have names, the nearest: for what libraries wrap in layers that change with versions.
 std::optional<FoundMember> find_member_within(const Type& type, std::string_view name);
+// The same, of those that are pointers: libraries call parts that are next to each other by one name.
+std::optional<FoundMember> find_pointer_within(const Type& type, std::string_view name);
 
 // All with a name, in their order.
 std::vector<FoundMember> members_of(const Type& type);

@@ -25,7 +25,32 @@ uint32_t cost(const Output& o) {
 
 Shape no_room(const std::string& name) { return note(name, "..."); }
 
+// What is enough to say something about a value.
+uint32_t least_room(const Type& type) {
+  constexpr uint32_t kSome = 32;
+  const Type& t = resolve(type);
+  const bool is_text = t.kind == TypeKind::kPointer && t.target && is_character(*t.target);
+  return is_text || is_aggregate(t) || t.kind == TypeKind::kArray ? kWord + kSome : kWord;
+}
+
+uint32_t least_room(const Operand& operand) {
+  const bool has_none = operand.kind == Kind::kOptimizedOut || operand.kind == Kind::kText;
+  return has_none || !operand.type ? 0 : least_room(*operand.type);
+}
+
 }  // namespace
+
+std::vector<Shape> Presenter::present(std::span<const Named> fields) {
+  uint32_t later = 0;
+  for (const Named& field : fields) later += least_room(field.operand);
+  std::vector<Shape> shapes;
+  for (const auto& [name, operand] : fields) {
+    later -= least_room(operand);
+    keep_room(later);
+    shapes.push_back(show(name, operand, 0));
+  }
+  return shapes;
+}
 
 uint32_t Presenter::add(const Output& output) {
   if (cost(output) > room()) return kNone;
@@ -111,13 +136,24 @@ Shape Presenter::in_memory(const std::string& name, const Operand& operand, uint
   Shape shape = bytes(name, operand, resolve(*operand.type).size, depth);
   if (shape.kind != Shape::Kind::kStruct) return shape;
   const auto members = members_of(*operand.type);
-  for (size_t i = 0; i < std::min(members.size(), shape.members.size()); ++i) {
+  const auto may_be_more = [&](size_t i) {
+    return members[i].member->bit_size == 0 && is_aggregate(resolve(*members[i].member->type));
+  };
+  const size_t end = std::min(members.size(), shape.members.size());
+  const uint32_t kept = kept_;
+  uint32_t later = 0;
+  for (size_t i = 0; i < end; ++i)
+    if (may_be_more(i)) later += least_room(*members[i].member->type);
+  for (size_t i = 0; i < end; ++i) {
     if (shape.members[i].name == "...") break;  // the rest has no room
-    if (members[i].member->bit_size || !is_aggregate(resolve(*members[i].member->type))) continue;
+    if (!may_be_more(i)) continue;
+    later -= least_room(*members[i].member->type);
+    keep_room(kept + later);
     const Operand member = access_.part(operand, members[i].offset, *members[i].member->type);
     if (auto better = wrapped(members[i].member->name, member, depth + 1))
       shape.members[i] = *std::move(better);
   }
+  keep_room(kept);
   return shape;
 }
 
@@ -143,11 +179,33 @@ Shape Presenter::in_register(const std::string& name, const Operand& operand, ui
 std::optional<Shape> Presenter::wrapped(const std::string& name, const Operand& operand, uint32_t depth) {
   if (const auto found = find_view(access_, operand, find_type_)) return view(name, *found);
   if (const auto owned = find_owned(access_, operand)) return scalar(name, *owned);
-  const auto optional = find_optional(access_, operand);
-  if (!optional) return std::nullopt;
+  if (const auto found = find_optional(access_, operand)) return optional(name, *found, depth);
+  return std::nullopt;
+}
+
+// Without a value the bytes of one are anything: a number is 0 then, anything else a sequence of none.
+Shape Presenter::optional(const std::string& name, const Optional& found, uint32_t depth) {
   Shape shape{.kind = Shape::Kind::kStruct, .name = name};
-  shape.members.push_back(show("has_value", optional->has_value, depth + 1));
-  shape.members.push_back(show("value", optional->value, depth + 1));
+  shape.members.push_back(show("has_value", found.has_value, depth + 1));
+  const auto has_value = access_.number(found.has_value);
+  if (!has_value) return shape;
+  const Type& type = *found.value.type;
+  const auto if_there = [&](uint32_t node) {
+    Builder& b = access_.builder();
+    return b.add({.op = Op::kSelect, .a = *has_value, .b = node, .c = b.constant(0)});
+  };
+  if (auto inner = find_view(access_, found.value, find_type_)) {
+    inner->length = if_there(inner->length);
+    shape.members.push_back(view("value", *inner));
+  } else if (scalar_kind(type) != Shape::Kind::kNote && resolve(type).size <= kWord) {
+    const auto bits = access_.bits(found.value);
+    shape.members.push_back(bits ? scalar("value", access_.value(if_there(*bits), type)) : no_room("value"));
+  } else if (found.value.kind == Kind::kMemory) {
+    shape.members.push_back(
+        view("value", {.data = found.value.node, .length = *has_value, .element = &type}));
+  } else {
+    shape.members.push_back(show("value", found.value, depth + 1));
+  }
   return shape;
 }
 

@@ -2,10 +2,19 @@
 // From typed operands to what an event holds of them: outputs, and the shapes of their bytes.
 #pragma once
 
+#include <algorithm>
+#include <span>
+
 #include "script/containers.h"
 #include "script/layout_shapes.h"
 
 namespace blip::script {
+
+// What is to be shown, and by what name.
+struct Named {
+  std::string name;
+  Operand operand;
+};
 
 class Presenter {
  public:
@@ -18,9 +27,11 @@ class Presenter {
         outputs_(outputs) {}
 
   // What cannot be shown, or has no room any more, is a note.
-  Shape present(const std::string& name, const Operand& operand) { return show(name, operand, 0); }
+  std::vector<Shape> present(std::span<const Named> fields);
 
  private:
+  // Of what is shown one after the other, what comes later shall have some room too.
+  void keep_room(uint32_t bytes) { kept_ = std::min(bytes, room_ / 2); }
   Shape show(const std::string& name, const Operand& operand, uint32_t depth);
   Shape scalar(const std::string& name, const Operand& operand);
   Shape text(const std::string& name, uint32_t address, uint64_t most);
@@ -30,17 +41,18 @@ class Presenter {
   Shape in_pieces(const std::string& name, const Operand& operand, uint32_t depth);
   Shape in_register(const std::string& name, const Operand& operand, uint32_t depth);
   std::optional<Shape> wrapped(const std::string& name, const Operand& operand, uint32_t depth);
+  Shape optional(const std::string& name, const Optional& found, uint32_t depth);
   Shape view(const std::string& name, const View& view);
   Shape bytes(const std::string& name, const Operand& operand, uint64_t size, uint32_t depth);
 
   // kNone: no room.
   uint32_t add(const Output& output);
-  uint32_t room() const { return outputs_.size() < kMaxOutputs ? room_ : 0; }
+  uint32_t room() const { return outputs_.size() < kMaxOutputs ? room_ - kept_ : 0; }
 
   Access& access_;
   FindType find_type_;
   const Limits& limits_;
-  uint32_t room_;
+  uint32_t room_, kept_ = 0;
   std::vector<Output>& outputs_;
 };
 

@@ -71,7 +71,12 @@ TEST(Presenter, structures) {
 
 TEST(Presenter, room_is_shared_and_what_has_none_says_so) {
   TestProgram p;
-  EXPECT_EQ(shown("req->path, req->path, n", p, {.bytes = 40}), "req->path=\"/admin\"; req->path=...; n=...");
+  // Who comes first takes what it likes, but leaves some for those behind it.
+  EXPECT_EQ(shown("req->path, req->path, n", p, {.bytes = 56}),
+            "req->path=\"/admin\"; req->path=\"/admin\"; n=5");
+  EXPECT_EQ(shown("req->path, req->path, n", p, {.bytes = 40}), "req->path=...; req->path=\"/admin\"; n=5");
+  EXPECT_EQ(shown("*req, n, req->state", p, {.bytes = 48}),
+            "*req={id=-5, flags=5, level=-2, rest=11259375, path=0x20000, ...=cut}; n=5; req->state=DONE");
   std::string many = "n";
   for (int i = 0; i < 60; ++i) many += ",n+" + std::to_string(i);
   const Site site{.scope = &p.scope};
