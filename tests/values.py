@@ -10,6 +10,7 @@ import collections
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -17,6 +18,7 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent / "values"
 KINDS = ("wrong", "invented", "missing", "no such part", "no function", "gdb cannot")
 LEAST = 0.99
+RUSTC = "/usr/bin/rustc"  # Debian's: others lie further ahead in some paths
 
 
 def programs(quick):
@@ -29,20 +31,23 @@ def programs(quick):
                     if family == "clang" and "split" in version and level != "-O0":
                         continue  # gdb 13 says optimized out wherever clang's .dwo files have a list of locations
                     yield source, compiler, f"{level} {version}"
+    if shutil.which(RUSTC):
+        for level in ("0", "2") if quick else ("0", "1", "2", "3"):
+            yield "../targets/containers.rs", RUSTC, f"-Copt-level={level}"
 
 
 def run(tool, source, compiler, flags, directory):
     program = str(pathlib.Path(directory) / "program")
-    standard = ["-std=c++20"] if source.endswith("cc") else ["-std=gnu11"]
+    standard = {".cc": ["-std=c++20"], ".c": ["-std=gnu11"]}.get(pathlib.Path(source).suffix, [])
     command = [compiler, *standard, *flags.split(), "-g", "-o", program, str(HERE / source)]
     built = subprocess.run(command, capture_output=True, text=True, cwd=directory)
     if built.returncode != 0:
         return None, f"cannot be built: {built.stderr.splitlines()[:1]}"
     environment = dict(os.environ, VALUES_AT=str(pathlib.Path(tool).resolve()), PROGRAM=program)
     environment.setdefault("MOST_STOPS", "600")
-    environment.setdefault("FUNCTIONS", "^(?!main$)")  # gcc says of a structure of main's that it may not be set: libdw does not read that
+    environment.setdefault("FUNCTIONS", "^(texts|numbers|handle|containers)" if compiler == RUSTC else "^(?!main$)")  # gcc says of a structure of main's that it may not be set: libdw does not read that
     gdb = subprocess.run(["gdb", "-nx", "--batch", "-x", str(HERE / "in_gdb.py"), program], capture_output=True, text=True,
-                         env=environment, timeout=300, cwd=directory, stdin=subprocess.DEVNULL)
+                         env=environment, timeout=300, cwd=directory, input="\n\n")
     if os.environ.get("KEEP"):
         pathlib.Path(os.environ["KEEP"]).write_text(gdb.stdout + gdb.stderr)
     for line in gdb.stdout.splitlines():

@@ -64,6 +64,23 @@ bool is_promoted(const Dwarf_Die& function, uint64_t language, const script::Typ
 
 bool is_unknown(const Place& place) { return place.kind == Place::Kind::kOptimizedOut; }
 
+// Where a list of locations begins to tell something, soon behind the entry.
+std::optional<uint64_t> first_told(const Dwarf_Die& variable, uint64_t entry) {
+  constexpr uint64_t kSoon = 128;
+  constexpr int kMost = 1000;
+  auto location = attribute(variable, DW_AT_location);
+  Dwarf_Addr base = 0, begin = 0, end = 0, first = entry + kSoon;
+  Dwarf_Op* ops = nullptr;
+  size_t count = 0;
+  ptrdiff_t at = 0;
+  for (int i = 0; location && i < kMost; ++i) {
+    at = ::dwarf_getlocations(&*location, at, &base, &begin, &end, &ops, &count);
+    if (at <= 0) break;
+    if (begin > entry && begin < end) first = std::min(first, begin);
+  }
+  return first < entry + kSoon ? std::optional(first) : std::nullopt;
+}
+
 // What no convention tells, and of Rust everything.
 void add_stored(Module& module, const VariablePlaces& places, const Dwarf_Die& function,
                 const std::vector<Dwarf_Die>& parameters, std::vector<Place>& result) {
@@ -74,8 +91,12 @@ void add_stored(Module& module, const VariablePlaces& places, const Dwarf_Die& f
   for (size_t i = 0; i < parameters.size(); ++i) {
     const uint64_t size = script::resolve(module.types().of_holder(parameters[i])).size;
     const Located located = places.locate(parameters[i], size);
-    if (!located.is_unset || (!is_rust && !is_unknown(result[i]))) continue;
-    Place place = stored.place(located.place, size);
+    if (!is_unknown(result[i]) && !(is_rust && located.is_unset)) continue;
+    Place place = located.is_unset ? stored.place(located.place, size) : Place{};
+    if (const auto later = first_told(parameters[i], *entry); later && is_unknown(place) && located.is_told) {
+      const VariablePlaces there({.pc = FileAddr(*later)}, {});
+      place = stored.unchanged(there.place(parameters[i], size), *later - *entry);
+    }
     if (!is_unknown(place)) result[i] = std::move(place);
   }
 }

@@ -112,6 +112,15 @@ Place StoredArguments::gather(int64_t at, uint64_t size) const {
   return place.pieces.size() == 1 ? std::move(place.pieces[0].place) : place;
 }
 
+Place StoredArguments::unchanged(const Place& later, uint64_t distance) const {
+  const auto& nodes = later.code.nodes;
+  if (later.kind != Place::Kind::kAddress && later.kind != Place::Kind::kValue) return {};
+  if (nodes.size() != 1 || nodes[0].op != Op::kRegister || nodes[0].value == x86::kRsp) return {};
+  return nodes[0].value < prologue_.unchanged.size() && prologue_.unchanged[nodes[0].value] >= distance
+             ? later
+             : Place{};
+}
+
 Place StoredArguments::place(const Place& behind, uint64_t size) const {
   if (behind.kind != Place::Kind::kAddress) return {};
   const Meaning found = meaning(behind.code);

@@ -18,6 +18,9 @@ class StoredArguments {
 
   // `behind`: where debugging information has it behind the prologue. kOptimizedOut: not known.
   script::Place place(const script::Place& behind, uint64_t size) const;
+  // The same of a place that is told from `distance` bytes behind the entry on, by a register that is still
+  // the caller's.
+  script::Place unchanged(const script::Place& later, uint64_t distance) const;
 
  private:
   // What a node of such a place stands for.

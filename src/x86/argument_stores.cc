@@ -73,6 +73,11 @@ class Simulation {
     }
   }
 
+  bool is_unchanged(unsigned reg) const {
+    const Held& held = general_[reg];
+    return held.kind == Held::Kind::kArgument && held.reg == reg && held.size == 8;
+  }
+
   Prologue result() && {
     const auto offset = [&](uint8_t reg) {
       const Held& held = general_[reg];
@@ -172,14 +177,21 @@ class Simulation {
 Prologue argument_stores(std::span<const uint8_t> code) {
   constexpr int kMost = 96;
   Simulation simulation;
+  std::array<uint32_t, kRegisters> unchanged{};
+  uint32_t at = 0;
   for (int i = 0; i < kMost && !code.empty(); ++i) {
+    for (unsigned reg = 0; reg < kRegisters; ++reg)
+      if (simulation.is_unchanged(reg)) unchanged[reg] = at;
     const auto insn = decode(code, {});
     const auto operands = operands_of(code);
     if (!insn || !operands || insn->flow != Flow::kNext || insn->is_privileged) break;
     if (!simulation.step(*operands)) break;
     code = code.subspan(insn->length);
+    at += insn->length;
   }
-  return std::move(simulation).result();
+  Prologue prologue = std::move(simulation).result();
+  prologue.unchanged = unchanged;
+  return prologue;
 }
 
 }  // namespace blip::x86

@@ -3,6 +3,7 @@
 // optimized keeps its arguments, whatever the calling convention.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -22,6 +23,8 @@ struct ArgumentStore {
 struct Prologue {
   std::vector<ArgumentStore> stores;  // what the last one left at its place
   std::optional<int64_t> rsp, rbp;    // as they are behind it, from rsp at the entry; none: not known
+  // So many bytes of code leave the general register as the caller had it.
+  std::array<uint32_t, 16> unchanged{};
 };
 
 // `code` begins with the function. It ends at the first instruction that may go elsewhere, or write

@@ -53,6 +53,14 @@ TEST(ArgumentStores, nothing_of_what_was_changed) {
   EXPECT_EQ(stores("48 89 7c 24 f8 c7 44 24 f8 00 00 00 00"), "rsp 0 rbp ?");
 }
 
+TEST(ArgumentStores, how_long_registers_are_the_callers) {
+  // mov rdi, -8(rsp); mov ecx, edx; ret
+  const Prologue prologue = argument_stores(test::bytes("48 89 7c 24 f8 89 ca c3"));
+  EXPECT_EQ(prologue.unchanged[7], 7U);
+  EXPECT_EQ(prologue.unchanged[2], 5U);
+  EXPECT_EQ(prologue.unchanged[1], 7U);
+}
+
 TEST(ArgumentStores, ends_where_the_way_may_lead_elsewhere) {
   // mov rdi, -8(rsp); call; mov rsi, -16(rsp)
   EXPECT_EQ(stores("48 89 7c 24 f8 e8 00 00 00 00 48 89 74 24 f0"), "-8:8=7 rsp 0 rbp ?");

@@ -42,20 +42,13 @@ case: members of this, by name alone
 run: blip trace -p $PID --function Counter::add --capture 'label, base + n' --max-events 1
 expect-match: \{ label = "member", base \+ n = 8 \}
 
+# Where it is not optimized, what it passes is told by what the prologue stores.
 case: Rust
+each: containers_rust containers_rust_debug
 needs: rustc
-target: containers_rust 2
+target: $EACH 2
 run: blip trace -p $PID --args --function texts --function numbers --function handle --max-events 3
 expect-match: texts: \{ s = "static", heap = "on the heap", owned = "owned" \}
-expect-match: numbers: \{ all = \[ 10, -20, 30 \], slice = \[ 7, 8, 9 \], yes = true, small = -3 \}
-expect-match: handle: \{ r = 0x[0-9a-f]+, n = 0 \}
-
-# What it passes is told by what the prologue stores. `owned` is told from behind the first store on only.
-case: Rust, not optimized
-needs: rustc
-target: containers_rust_debug 2
-run: blip trace -p $PID --args --function texts --function numbers --function handle --max-events 3
-expect-match: texts: \{ s = "static", heap = "on the heap", owned = <optimized out> \}
 expect-match: numbers: \{ all = \[ 10, -20, 30 \], slice = \[ 7, 8, 9 \], yes = true, small = -3 \}
 expect-match: handle: \{ r = 0x[0-9a-f]+, n = 0 \}
 

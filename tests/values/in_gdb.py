@@ -72,12 +72,14 @@ class Blip:
     def values(self, pc, is_entry, bias):
         words = ["%x" % (pc - bias), str(int(is_entry)), "%x" % bias, str(gdb.selected_inferior().pid)]
         read = lambda text: int(gdb.parse_and_eval(text)) & (2**64 - 1)
+        gdb.execute("set language c")  # the program may be in Rust
         words += ["%x" % read(f"(unsigned long)${name}") for name in ["fs_base"] + GENERAL]
         for i in range(16):
             words += ["%x" % read(f"$xmm{i}.v2_int64[{half}]") for half in (0, 1)]
+        gdb.execute("set language auto")
         self.tool.stdin.write(" ".join(words) + "\n")
         self.tool.stdin.flush()
-        result = {"parameter": {}, "local": {}}
+        result = {"parameter": {}, "local": {}, "constant": {}}
         while (line := self.tool.stdout.readline().rstrip("\n")) != ".":
             if not line:
                 raise RuntimeError("the tool has ended")
@@ -183,7 +185,9 @@ def compare_frame(where, ours, frame, only_arguments=False):
     for name, (is_argument, theirs) in gdb_values(frame).items():
         if only_arguments and not is_argument:
             continue
-        if theirs and name not in packs:
+        if name in ours["constant"] and set(theirs.values()) == {"out"}:
+            counts["a constant"] += 1  # gdb 13 does not see DW_AT_const_value in copies of inlined functions
+        elif theirs and name not in packs:
             compare(where, name, mine.get(name, {}), theirs)
 
 

@@ -125,7 +125,11 @@ void print(const script::Variable& variable, const char* what, const script::Mac
   constexpr uint64_t kLargest = 4096;
   const uint64_t size = script::resolve(*variable.type).size;
   if (size == 0 || size > kLargest) return;
-  const auto bytes = known_bytes(variable.place, size, machine);
+  const script::Place& place = variable.place;
+  if (place.kind == script::Place::Kind::kValue && place.code.nodes.size() == 1 &&
+      place.code.nodes[0].op == script::Op::kConstant)
+    std::printf("constant %s 1\n", variable.name.c_str());
+  const auto bytes = known_bytes(place, size, machine);
   if (std::none_of(bytes.begin(), bytes.end(), [](const auto& byte) { return byte.has_value(); }))
     std::printf("%s %s out\n", what, variable.name.c_str());
   else
