@@ -4,7 +4,7 @@ BUILD ?= build
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 
-.PHONY: all build demo test cycles torture soak suites bench fuzz tidy tsan asan plots coverage install deb format lint clean deps-build deps-test deps-bench deps-soak deps-suites deps-deb
+.PHONY: all build demo test cycles torture soak suites values bench fuzz tidy tsan asan plots coverage install deb format lint clean deps-build deps-test deps-bench deps-soak deps-suites deps-deb
 
 all: build
 
@@ -38,6 +38,13 @@ torture: deps-test
 
 # Real servers under load while probes come and go, SOAK_S seconds; SEED=N repeats a run.
 SOAK_S ?= 300
+# Values of variables against gdb: samples by both compilers at all levels, Rust, then python3.11 and libc at random (SEED=).
+values: deps-test deps-suites
+	@cmake -S . -B $(BUILD) -G Ninja >/dev/null
+	@cmake --build $(BUILD) -j $(JOBS) --target values_at
+	@tests/values.py --tool $(BUILD)/values_at
+	@tests/values.py --tool $(BUILD)/values_at --real $(if $(SEED),--seed $(SEED))
+
 soak: deps-test deps-soak
 	@cmake -S . -B $(BUILD) -G Ninja >/dev/null
 	@cmake --build $(BUILD) -j $(JOBS) --target blip

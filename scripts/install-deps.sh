@@ -12,7 +12,7 @@ test="libgtest-dev libgmock-dev python3 babeltrace2 babeltrace spin gdb strace s
 bench="libbenchmark-dev lttng-tools liblttng-ust-dev bpftrace linux-perf uftrace gdb gdbserver postgresql-15 redis-tools
        mariadb-server-core sysbench nodejs"
 soak="postgresql-15 redis-tools nginx wrk"
-suites="libpython3.11-testsuite tcl8.6-dev dpkg-dev nodejs openjdk-17-jdk-headless golang-go rustc"
+suites="libpython3.11-testsuite python3.11-dbg libc6-dbg tcl8.6-dev dpkg-dev nodejs openjdk-17-jdk-headless golang-go rustc"
 # The package; and the manual, completion and package as the tests see them.
 deb="dpkg-dev"
 test="$test dpkg-dev man-db mandoc zsh fish bash-completion lintian"

@@ -4,12 +4,14 @@
 differs, if blip has a value where gdb says "optimized out", or if more than 1 % of gdb's values are missing.
 
     tests/values.py --tool build/values_at [--only TEXT] [--quick]
+    tests/values.py --tool build/values_at --real [--functions N] [--seed N]    # of python3.11 and of libc, at random (needs their -dbg packages)
 """
 import argparse
 import collections
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -18,6 +20,12 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent / "values"
 KINDS = ("wrong", "invented", "missing", "no such part", "no function", "gdb cannot")
 LEAST = 0.99
+WORK = """
+import hashlib, json, re
+for i in range(3):
+    re.sub('a+', 'b', 'caat' * 10); json.dumps({'a': [1, 2.5, None, 'x' * i]}); hashlib.md5(b'x').hexdigest(); sorted([3, 1, 2])
+    '%s %d' % ('a', i); {i: i for i in range(9)}
+"""
 RUSTC = "/usr/bin/rustc"  # Debian's: others lie further ahead in some paths
 
 
@@ -36,18 +44,19 @@ def programs(quick):
             yield "../targets/containers.rs", RUSTC, f"-Copt-level={level}"
 
 
-def run(tool, source, compiler, flags, directory):
-    program = str(pathlib.Path(directory) / "program")
-    standard = {".cc": ["-std=c++20"], ".c": ["-std=gnu11"]}.get(pathlib.Path(source).suffix, [])
-    command = [compiler, *standard, *flags.split(), "-g", "-o", program, str(HERE / source)]
-    built = subprocess.run(command, capture_output=True, text=True, cwd=directory)
-    if built.returncode != 0:
-        return None, f"cannot be built: {built.stderr.splitlines()[:1]}"
+def debug_file(path):
+    notes = subprocess.run(["readelf", "-n", path], capture_output=True, text=True).stdout
+    build_id = re.search(r"Build ID: ([0-9a-f]+)", notes).group(1)
+    return f"/usr/lib/debug/.build-id/{build_id[:2]}/{build_id[2:]}.debug"
+
+
+def in_gdb(tool, program, directory, arguments=(), **settings):
+    """(counts, output) of one run; no counts: it failed."""
     environment = dict(os.environ, VALUES_AT=str(pathlib.Path(tool).resolve()), PROGRAM=program)
-    environment.setdefault("MOST_STOPS", "600")
-    environment.setdefault("FUNCTIONS", "^(texts|numbers|handle|containers)" if compiler == RUSTC else "^(?!main$)")  # gcc says of a structure of main's that it may not be set: libdw does not read that
-    gdb = subprocess.run(["gdb", "-nx", "--batch", "-x", str(HERE / "in_gdb.py"), program], capture_output=True, text=True,
-                         env=environment, timeout=300, cwd=directory, input="\n\n")
+    for name, value in settings.items():
+        environment.setdefault(name, value)
+    gdb = subprocess.run(["gdb", "-nx", "--batch", "-x", str(HERE / "in_gdb.py"), "--args", program, *arguments], capture_output=True,
+                         text=True, env=environment, timeout=600, cwd=directory, input="\n\n")
     if os.environ.get("KEEP"):
         pathlib.Path(os.environ["KEEP"]).write_text(gdb.stdout + gdb.stderr)
     for line in gdb.stdout.splitlines():
@@ -56,20 +65,51 @@ def run(tool, source, compiler, flags, directory):
     return None, gdb.stdout + gdb.stderr
 
 
+def real_programs(options):
+    """Of programs as Debian builds them: -O2, python also with -flto, types shared by dwz."""
+    python = os.path.realpath(shutil.which("python3.11", path="/usr/bin"))
+    libc = next(line.split()[-1] for line in open("/proc/self/maps") if "/libc.so.6" in line)
+    for module in (python, libc):
+        if not os.path.exists(debug_file(module)):
+            sys.exit(f"values: {debug_file(module)} is missing: scripts/install-deps.sh suites")
+        yield f"{module} in python3.11", lambda directory, module=module: in_gdb(
+            options.tool, python, directory, ["-c", WORK], MODULE=module, DEBUG_FILE=debug_file(module), HITS="1", SEED=options.seed,
+            MOST_FUNCTIONS=options.functions, MOST_STOPS="1500", MOST_LINES="40")
+
+
+def run(tool, source, compiler, flags, directory):
+    program = str(pathlib.Path(directory) / "program")
+    standard = {".cc": ["-std=c++20"], ".c": ["-std=gnu11"]}.get(pathlib.Path(source).suffix, [])
+    command = [compiler, *standard, *flags.split(), "-g", "-o", program, str(HERE / source)]
+    built = subprocess.run(command, capture_output=True, text=True, cwd=directory)
+    if built.returncode != 0:
+        return None, f"cannot be built: {built.stderr.splitlines()[:1]}"
+    # gcc says of a structure of main's that it may not be set: libdw does not read that
+    functions = "^(texts|numbers|handle|containers)" if compiler == RUSTC else "^(?!main$)"
+    return in_gdb(tool, program, directory, MOST_STOPS="600", FUNCTIONS=functions)
+
+
+def samples(options):
+    for source, compiler, flags in programs(options.quick):
+        yield f"{source} {compiler} {flags}", lambda directory, all=(source, compiler, flags): run(options.tool, *all, directory)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--tool", required=True)
     parser.add_argument("--only", default="")
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--real", action="store_true")
+    parser.add_argument("--functions", default="400")
+    parser.add_argument("--seed", default="1")
     parser.add_argument("-v", action="store_true")
     options = parser.parse_args()
     failed, total = [], collections.Counter()
-    for source, compiler, flags in programs(options.quick):
-        name = f"{source} {compiler} {flags}"
+    for name, compare in real_programs(options) if options.real else samples(options):
         if options.only not in name:
             continue
         with tempfile.TemporaryDirectory() as directory:
-            counts, text = run(options.tool, source, compiler, flags, directory)
+            counts, text = compare(directory)
         if counts is None:
             print(f"{name}: {text}")
             failed.append(name)

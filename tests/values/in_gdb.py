@@ -13,6 +13,8 @@ import gdb
 
 TOOL = os.environ["VALUES_AT"]
 PROGRAM = os.environ["PROGRAM"]
+MODULE = os.environ.get("MODULE", PROGRAM)  # whose functions are compared
+SYMBOLS = (os.environ.get("DEBUG_FILE", "").split() or [MODULE])[0]
 PATTERN = os.environ.get("FUNCTIONS", "")
 MOST_FUNCTIONS = int(os.environ.get("MOST_FUNCTIONS", "60"))
 MOST_LINES = int(os.environ.get("MOST_LINES", "200"))
@@ -66,7 +68,7 @@ def parts(value, path, out, depth=0):
 
 class Blip:
     def __init__(self):
-        command = [TOOL, PROGRAM] + os.environ.get("DEBUG_FILE", "").split()
+        command = [TOOL, MODULE] + os.environ.get("DEBUG_FILE", "").split()
         self.tool = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def values(self, pc, is_entry, bias):
@@ -194,7 +196,7 @@ def compare_frame(where, ours, frame, only_arguments=False):
 def functions_of_program(bias):
     """Entries of functions with debugging information, by the symbol table."""
     result = []
-    for line in subprocess.run(["nm", "-C", PROGRAM], capture_output=True, text=True).stdout.splitlines():
+    for line in subprocess.run(["nm", "-C", SYMBOLS], capture_output=True, text=True).stdout.splitlines():
         words = line.split(None, 2)
         if len(words) == 3 and words[1] in "tTwW":
             block = gdb.block_for_pc(int(words[0], 16) + bias)
@@ -226,6 +228,25 @@ def addresses_of(block, entry):
     return behind_prologue(block), lines
 
 
+def of_function(block):
+    """The block of the function, which may be an inlined one."""
+    while block and not block.function:
+        block = block.superblock
+    return block
+
+
+def load_bias():
+    entry = int(re.search(r"AT_ENTRY .*(0x[0-9a-f]+)", gdb.execute("info auxv", to_string=True)).group(1), 16)
+    if MODULE == PROGRAM:
+        return entry - struct.unpack_from("<Q", open(PROGRAM, "rb").read(64), 24)[0]
+    gdb.execute(f"tbreak *{entry:#x}", to_string=True)
+    gdb.execute("continue", to_string=True)
+    for line in open(f"/proc/{gdb.selected_inferior().pid}/maps"):
+        if line.rstrip().endswith(" " + os.path.realpath(MODULE)):
+            return int(line.split("-")[0], 16)
+    raise RuntimeError(MODULE + " is not loaded")
+
+
 def main():
     for setting in ("pagination off", "confirm off", "print entry-values no", "debuginfod enabled off", "startup-with-shell off"):
         try:
@@ -233,9 +254,7 @@ def main():
         except gdb.error:
             pass
     gdb.execute("starti", to_string=True)
-    static = int(gdb.parse_and_eval("(unsigned long)&main"))
-    linked = int(subprocess.run(["nm", PROGRAM], capture_output=True, text=True).stdout.split(" T main\n")[0].split("\n")[-1], 16)
-    bias = static - linked
+    bias = load_bias()
     entries, behinds, breaks = {}, {}, {}
     functions = functions_of_program(bias)
     if PATTERN:
@@ -278,10 +297,8 @@ def main():
         if pc in behinds and behinds[pc] in at_entry and function.name == behinds[pc]:
             compare_frame(where + " at its entry", at_entry.pop(behinds[pc]), frame, only_arguments=True)
         if pc not in entries:
-            innermost = gdb.block_for_pc(pc)
-            while innermost and not innermost.function:
-                innermost = innermost.superblock
-            if innermost and innermost.function.name != function.name:
+            innermost, stands_in = of_function(gdb.block_for_pc(pc)), of_function(frame.block())
+            if innermost and stands_in and (innermost.start, innermost.end) != (stands_in.start, stands_in.end):
                 counts["other frame"] += 1  # gdb stands at the call of an inlined function
                 continue
             compare_frame(where, blip.values(pc, False, bias), frame)
