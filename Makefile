@@ -36,8 +36,6 @@ torture: deps-test
 	@cmake --build $(BUILD) -j $(JOBS) --target blip cycler e2e_targets
 	@tests/torture.py --build $(BUILD) --seconds $(TORTURE_S) $(if $(SEED),--seed $(SEED))
 
-# Real servers under load while probes come and go, SOAK_S seconds; SEED=N repeats a run.
-SOAK_S ?= 300
 # Values of variables against gdb: samples by both compilers at all levels, Rust, then python3.11 and libc at random (SEED=).
 values: deps-test deps-suites
 	@cmake -S . -B $(BUILD) -G Ninja >/dev/null
@@ -45,6 +43,8 @@ values: deps-test deps-suites
 	@tests/values.py --tool $(BUILD)/values_at
 	@tests/values.py --tool $(BUILD)/values_at --real $(if $(SEED),--seed $(SEED))
 
+# Real servers under load while probes come and go, SOAK_S seconds; SEED=N repeats a run.
+SOAK_S ?= 300
 soak: deps-test deps-soak
 	@cmake -S . -B $(BUILD) -G Ninja >/dev/null
 	@cmake --build $(BUILD) -j $(JOBS) --target blip
