@@ -52,6 +52,7 @@ endif()
 find_program(CLANG_C clang-14 NAMES clang)
 if(CLANG_C)
   e2e_target(loop_clang SOURCES loop_calls.c COMPILER ${CLANG_C})
+  e2e_target(inlined_clang SOURCES inlined.c COMPILER ${CLANG_C})
   e2e_target(loop_clang_O3 SOURCES loop_calls.c COMPILER ${CLANG_C} FLAGS -O3 -fno-pie -no-pie)
 endif()
 

@@ -16,7 +16,8 @@ namespace blip::cli {
 namespace {
 
 Result<session::ListRequest> request_of(const Command& command) {
-  session::ListRequest request{.file = command.list_file, .details = command.session.verbose};
+  session::ListRequest request{
+      .file = command.list_file, .details = command.session.verbose, .no_inline = command.session.no_inline};
   if (!command.session.pids.empty()) request.pid = command.session.pids.front();
   if (command.list_glob.empty()) return request;
   TRY(elf::Spec spec, elf::parse_spec(command.list_glob));

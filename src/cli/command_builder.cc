@@ -99,6 +99,9 @@ Status CommandBuilder::apply(const OptionFact& fact, const std::string& value) {
       options.string_max = static_cast<uint32_t>(most);
       return {};
     }
+    case OptionId::kNoInline:
+      options.no_inline = true;
+      return {};
     case OptionId::kLatency:
       options.latencies = true;
       return {};

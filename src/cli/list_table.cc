@@ -150,6 +150,7 @@ class JsonWriter {
     if (!f.mangled.empty()) text("mangled", f.mangled);
     number("address", f.address);
     number("size", f.size);
+    if (!f.inlined_in.empty()) text("inlined_in", f.inlined_in);
     text("module", listing_.modules[f.module].basename());
     const bool refused = f.step == PatchStep::kRefused;
     text("patch", refused ? "none" : "jump");

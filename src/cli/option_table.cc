@@ -178,6 +178,13 @@ constexpr OptionFact kOptions[] = {
      kEvents},
     {OptionId::kStringMax, OptionGroup::kProbes, "", "string-max", "N",
      "store at most N bytes of a string (256)", kEvents},
+    {OptionId::kNoInline, OptionGroup::kProbes, "", "no-inline", "",
+     "only functions that are called. Without this, the NAME of a function also means its inlined copies, "
+     "where "
+     "debugging information tells of them: one event where a copy begins, NAME (inlined in CALLER). A GLOB "
+     "never "
+     "means those",
+     kTracing | kList},
     {OptionId::kLatency, OptionGroup::kProbes, "", "latency", "",
      "measure calls instead of counting hits: --function and --return then mean the same, every call of the "
      "functions "
@@ -270,7 +277,6 @@ constexpr OptionFact kOptions[] = {
     // The rest of the design's command line.
     later("", "mark"),
     later("", "syscall"),
-    later("", "no-inline"),
     later("e", ""),
     later("", "shm-path"),
 };

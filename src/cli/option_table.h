@@ -29,6 +29,7 @@ enum class OptionId {
   kLocals,
   kCapture,
   kStringMax,
+  kNoInline,
   kLatency,
   kContext,
   kPid,

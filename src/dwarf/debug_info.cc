@@ -21,13 +21,14 @@ std::unique_ptr<script::Scope> DebugInfo::scope_at(const Site& site) {
   return std::make_unique<FunctionScope>(*module_, site);
 }
 
-std::vector<InlinedInstance> DebugInfo::inlined_instances(
-    const std::function<bool(std::string_view)>& wanted) {
-  return find_inlined(*module_, wanted);
+std::vector<InlinedInstance> DebugInfo::inlined_instances(const InlinedName& name) {
+  return find_inlined(*module_, name);
 }
 
 std::unique_ptr<script::Scope> DebugInfo::scope_of(const InlinedInstance& instance, const Site& site) {
-  return std::make_unique<FunctionScope>(*module_, site, reinterpret_cast<const void*>(instance.key));
+  Site at = site;
+  at.begins_inlined = site.pc == instance.pc;
+  return std::make_unique<FunctionScope>(*module_, at, reinterpret_cast<const void*>(instance.key));
 }
 
 std::optional<uint64_t> DebugInfo::executable_tls_offset() const { return module_->executable_tls_offset(); }

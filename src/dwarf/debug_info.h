@@ -32,13 +32,22 @@ struct DebugImages {
 struct Site {
   FileAddr pc;
   bool is_entry = false;  // the function's first instruction: arguments are where its caller has put them
+  bool begins_inlined = false;  // the first instruction of the inlined function that is meant
   uint64_t load_bias = 0;
   // How far below the thread pointer the module's block of thread-local variables begins; none: not known.
   std::optional<uint64_t> tls_offset;
 };
 
+// Which inlined functions are meant.
+struct InlinedName {
+  std::string identifier;  // the last part of the name without template arguments, or all of a mangled one;
+                           // empty: every function
+  std::function<bool(std::string_view)> fits;  // asked with mangled and with whole names
+};
+
 struct InlinedInstance {
   FileAddr pc;           // its first instruction
+  uint64_t size = 0;     // of all its code
   std::string function;  // the one that was inlined
   std::string caller;    // whose code it became
   uint64_t key = 0;      // for scope_of
@@ -60,8 +69,9 @@ class DebugInfo {
   // function has that one's variables, except at the entry of the function around it.
   std::unique_ptr<script::Scope> scope_at(const Site& site);
 
-  // Every copy of the inlined functions whose name (plain, whole or mangled) is wanted.
-  std::vector<InlinedInstance> inlined_instances(const std::function<bool(std::string_view)>& wanted);
+  // Every copy of the inlined functions of that name, sorted; of several that begin at one instruction the
+  // outermost.
+  std::vector<InlinedInstance> inlined_instances(const InlinedName& name);
   std::unique_ptr<script::Scope> scope_of(const InlinedInstance& instance, const Site& site);
 
   // For Site, if this is the executable of the process and not a library.

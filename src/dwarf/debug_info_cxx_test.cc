@@ -111,7 +111,7 @@ TEST(DebugInfoCxx, inlined_functions_and_their_scopes) {
     SCOPED_TRACE(command);
     Sample sample(command);
     const auto instances =
-        sample.info->inlined_instances([](std::string_view name) { return name == "tiny"; });
+        sample.info->inlined_instances({"tiny", [](std::string_view name) { return name == "tiny"; }});
     ASSERT_EQ(instances.size(), 2u);
     EXPECT_LT(instances[0].pc, instances[1].pc);
     for (const InlinedInstance& instance : instances) {
@@ -129,7 +129,9 @@ TEST(DebugInfoCxx, inlined_functions_and_their_scopes) {
     EXPECT_EQ(own[0].place.code.nodes.back(), (script::Node{.op = Op::kRegister, .value = 7}));
   }
   Sample sample("g++ -O2");
-  EXPECT_TRUE(sample.info->inlined_instances([](std::string_view name) { return name == "passes"; }).empty());
+  EXPECT_TRUE(
+      sample.info->inlined_instances({"passes", [](std::string_view name) { return name == "passes"; }})
+          .empty());
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ Site checked(Site site, const UnitIndex* unit) {
 std::optional<CodeScopes> scopes_at(const UnitIndex* unit, const Site& site, const void* instance) {
   const auto function = unit ? unit->function_at(site.pc) : std::nullopt;
   if (!function) return std::nullopt;
-  return code_scopes(*function, site.pc, {.into_inlined = !site.is_entry, .instance = instance});
+  return code_scopes(*function, site.pc, {.into_inlined = !site.is_entry || instance, .instance = instance});
 }
 
 }  // namespace
@@ -46,11 +46,11 @@ FunctionScope::FunctionScope(Module& module, const Site& site, const void* insta
       scopes_(scopes_at(unit_, site_, instance)),
       places_(site_, rules_at(module, unit_, scopes_, site_)) {}
 
-Variable FunctionScope::local(const Dwarf_Die& die, bool is_parameter) {
+Variable FunctionScope::local(const Dwarf_Die& die, bool is_parameter, bool just_begins) {
   const script::Type& type = module_.types().of_holder(die);
   return {.name = std::string(name_of(die)),
           .type = &type,
-          .place = places_.place(die, script::resolve(type).size),
+          .place = places_.place(die, script::resolve(type).size, just_begins),
           .is_parameter = is_parameter};
 }
 
@@ -65,7 +65,8 @@ Variable FunctionScope::global(const Dwarf_Die& die) {
 std::vector<Variable> FunctionScope::parameters_of(const Dwarf_Die& owner) {
   const auto entries = declared_in(owner, Declared::kParameters);
   std::vector<Variable> result;
-  for (const Dwarf_Die& die : entries) result.push_back(local(die, true));
+  const bool just_begins = site_.begins_inlined && owner.addr == scopes_->owner().addr;
+  for (const Dwarf_Die& die : entries) result.push_back(local(die, true, just_begins));
   if (site_.is_entry && owner.addr == scopes_->function.addr) {
     auto places = entry_places(module_, places_, owner, entries);
     for (size_t i = 0; i < result.size(); ++i) result[i].place = std::move(places[i]);
@@ -132,7 +133,7 @@ std::optional<Variable> FunctionScope::find_global(std::string_view name) {
   };
   if (unit_)
     if (auto found = look(unit_->names())) return found;
-  return look(module_.names());
+  return module_.find_in_units(name, look);
 }
 
 std::optional<Variable> FunctionScope::find(std::string_view name) {

@@ -32,7 +32,7 @@ class FunctionScope final : public script::Scope {
   std::optional<Variable> find_declared(const std::vector<Dwarf_Die>& scopes, std::string_view name);
   std::optional<Variable> find_global(std::string_view name);
   std::optional<Variable> find_in_unit(std::string_view file, const std::string& name);
-  Variable local(const Dwarf_Die& die, bool is_parameter);
+  Variable local(const Dwarf_Die& die, bool is_parameter, bool just_begins = false);
   Variable global(const Dwarf_Die& die);
   std::vector<Variable> parameters_of(const Dwarf_Die& owner);
   // "a::b::" and "a::" and "" for a function in a::b.

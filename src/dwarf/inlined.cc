@@ -1,66 +1,89 @@
 // SPDX-License-Identifier: MIT
 // First the functions that were inlined somewhere are found, by name: they have an abstract entry. Then the
-// code of the units that hold one is looked through for copies; if the program was optimized as a whole
-// (LTO), abstract entries are in units without code, and all code is looked through.
+// code of the units that hold one is looked through for copies, and that of units that refer to it: if the
+// program was optimized as a whole (LTO), or made smaller by dwz, abstract entries are elsewhere.
 #include "dwarf/inlined.h"
 
 #include <algorithm>
+#include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
+
+#include "dwarf/identifier.h"
+#include "dwarf/instance_entry.h"
 
 namespace blip::dwarf {
 
 namespace {
 
+// Whole-program optimization writes entries before it knows what will be inlined (DW_AT_inline).
+bool is_abstract(const Dwarf_Die& function) {
+  if (has(function, DW_AT_inline)) return true;
+  return !has(function, DW_AT_low_pc) && !has(function, DW_AT_ranges) &&
+         !has(function, DW_AT_abstract_origin) && !flag(function, DW_AT_declaration);
+}
+
+uint64_t size_of(const Dwarf_Die& die) {
+  Dwarf_Addr base = 0, begin = 0, end = 0;
+  uint64_t size = 0;
+  for (ptrdiff_t i = 0; (i = ::dwarf_ranges(const_cast<Dwarf_Die*>(&die), i, &base, &begin, &end)) > 0;)
+    if (begin < end) size += end - begin;
+  return size;
+}
+
 class Search {
  public:
-  Search(Module& module, const std::function<bool(std::string_view)>& wanted)
-      : module_(module), wanted_(wanted) {}
+  Search(Module& module, const InlinedName& name) : module_(module), name_(name) {}
 
   std::vector<InlinedInstance> run() {
-    std::vector<Dwarf_Die> with_copies;
-    bool is_whole_program = false;
-    for (const Dwarf_Die& unit : module_.units()) {
+    std::vector<Dwarf_Die> units;
+    for (const Dwarf_Die& unit : module_.units_naming(name_.identifier)) {
       const size_t before = abstract_.size();
-      collect_abstract(unit, 0);
-      if (abstract_.size() == before) continue;
-      with_copies.push_back(unit);
-      is_whole_program |= !has(unit, DW_AT_low_pc) && !has(unit, DW_AT_ranges);
+      const Dwarf_Die with_code = module_.with_code(unit);
+      collect_abstract(with_code, 0);
+      if (abstract_.size() != before) units.push_back(with_code);
     }
     if (abstract_.empty()) return {};
-    for (const Dwarf_Die& unit : is_whole_program ? module_.units() : with_copies)
-      for (const Dwarf_Die& function : module_.unit_of(unit).functions()) look_into(function, function, 0);
-    std::sort(found_.begin(), found_.end(),
-              [](const InlinedInstance& a, const InlinedInstance& b) { return a.pc < b.pc; });
+    std::vector<Dwarf_Die> entries;
+    for (const auto& [address, die] : abstract_) entries.push_back(die);
+    for (const Dwarf_Die& unit : module_.units_referring_to(entries))
+      units.push_back(module_.with_code(unit));
+    std::unordered_set<const void*> seen;
+    for (const Dwarf_Die& unit : units)
+      if (seen.insert(unit.addr).second)
+        for (const Dwarf_Die& function : module_.unit_of(unit).functions()) look_into(function, function, 0);
+    const auto at = [](const InlinedInstance& i) { return std::tuple(i.pc, std::string_view(i.function)); };
+    std::stable_sort(found_.begin(), found_.end(),
+                     [&](const auto& a, const auto& b) { return at(a) < at(b); });
+    const auto same = [&](const auto& a, const auto& b) { return at(a) == at(b); };
+    found_.erase(std::unique(found_.begin(), found_.end(), same), found_.end());
     return std::move(found_);
   }
 
  private:
+  // Whole names take an index of the unit, so they are asked for last.
   bool is_wanted(const Dwarf_Die& die) {
     const std::string_view name = name_of(die);
-    if (!name.empty() && wanted_(name)) return true;
-    auto mangled = attribute(die, DW_AT_linkage_name);
-    const char* text = mangled ? ::dwarf_formstring(&*mangled) : nullptr;
-    return text && wanted_(text);
+    auto attribute_found = attribute(die, DW_AT_linkage_name);
+    const char* text = attribute_found ? ::dwarf_formstring(&*attribute_found) : nullptr;
+    const std::string_view mangled = text ? text : "";
+    if (!name_.identifier.empty() && identifier_in(name) != name_.identifier && mangled != name_.identifier)
+      return false;
+    if (!mangled.empty() && name_.fits(mangled)) return true;
+    const std::string whole = module_.whole_name(die);
+    return !whole.empty() && name_.fits(whole);
   }
 
   void collect_abstract(const Dwarf_Die& parent, int depth) {
     if (depth > kDeepestEntry) return;
     for_each_child(parent, budget_, [&](const Dwarf_Die& die) {
       const int tag = tag_of(die);
-      if (tag == DW_TAG_subprogram && has(die, DW_AT_inline) && is_abstract_and_wanted(die))
-        abstract_.emplace(die.addr, die);
+      if (tag == DW_TAG_subprogram && is_abstract(die) && is_wanted(die)) abstract_.emplace(die.addr, die);
       if (tag == DW_TAG_namespace || tag == DW_TAG_structure_type || tag == DW_TAG_class_type)
         collect_abstract(die, depth + 1);
       return true;
     });
-  }
-
-  // Whole names take an index of the unit, so they are asked for last.
-  bool is_abstract_and_wanted(const Dwarf_Die& die) {
-    if (is_wanted(die)) return true;
-    const std::string whole = module_.whole_name(die);
-    return !whole.empty() && wanted_(whole);
   }
 
   void look_into(const Dwarf_Die& scope, const Dwarf_Die& caller, int depth) {
@@ -82,16 +105,17 @@ class Search {
     if (!origin) return;
     reference = *origin;
     if (!::dwarf_formref_die(&reference, &abstract) || !abstract_.count(abstract.addr)) return;
-    const auto entry = entry_of(die);
-    if (!entry || *entry == 0) return;
-    found_.push_back({.pc = FileAddr(*entry),
+    const auto entry = instance_entry(die, module_.unit_of(caller).unit());
+    if (!entry) return;
+    found_.push_back({.pc = *entry,
+                      .size = size_of(die),
                       .function = module_.whole_name(abstract),
                       .caller = module_.whole_name(caller),
                       .key = reinterpret_cast<uint64_t>(die.addr)});
   }
 
   Module& module_;
-  const std::function<bool(std::string_view)>& wanted_;
+  const InlinedName& name_;
   Budget budget_{kMostEntries};
   std::unordered_map<const void*, Dwarf_Die> abstract_;
   std::vector<InlinedInstance> found_;
@@ -99,9 +123,8 @@ class Search {
 
 }  // namespace
 
-std::vector<InlinedInstance> find_inlined(Module& module,
-                                          const std::function<bool(std::string_view)>& wanted) {
-  return Search(module, wanted).run();
+std::vector<InlinedInstance> find_inlined(Module& module, const InlinedName& name) {
+  return Search(module, name).run();
 }
 
 }  // namespace blip::dwarf

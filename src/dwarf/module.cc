@@ -11,8 +11,8 @@ namespace blip::dwarf {
 
 namespace {
 
-// All entries are looked through for a definition that is elsewhere only if that takes no time to speak of.
-constexpr uint64_t kSmall = 16 << 20;
+// How much is looked through for definitions of types that are elsewhere.
+constexpr uint64_t kMostLookedThrough = uint64_t{1} << 30;
 
 bool has_section(Elf* elf, std::string_view wanted) {
   size_t names = 0;
@@ -95,7 +95,7 @@ void Module::add_unit(const Dwarf_Die& unit) {
   for (ptrdiff_t i = 0; (i = ::dwarf_ranges(const_cast<Dwarf_Die*>(&unit), i, &base, &begin, &end)) > 0;)
     if (begin != 0 && begin < end) ranges_.push_back({{FileAddr(begin), FileAddr(end)}, units_.size()});
   units_.push_back(unit);
-  size_ = std::max<uint64_t>(size_, ::dwarf_dieoffset(const_cast<Dwarf_Die*>(&unit)));
+  offsets_.push_back(::dwarf_dieoffset(const_cast<Dwarf_Die*>(&unit)));
 }
 
 UnitIndex* Module::unit_at(FileAddr pc) {
@@ -144,26 +144,13 @@ std::optional<Dwarf_Die> Module::definition(const Dwarf_Die& declaration) {
   if (name.empty()) return std::nullopt;
   const Names& near = unit_of(declaration).names();
   if (auto found = near.tags.find(name); found != near.tags.end()) return found->second;
-  if (!names_ && size_ > kSmall) return std::nullopt;
-  const Names& all = names();
-  auto found = all.tags.find(name);
-  if (found == all.tags.end() || tag_of(found->second) != tag_of(declaration)) return std::nullopt;
-  return found->second;
-}
-
-const Names& Module::names() {
-  if (names_) return *names_;
-  names_ = std::make_unique<Names>();
-  for (const Dwarf_Die& unit : units_) {
-    if (auto known = indexes_.find(unit.addr); known != indexes_.end()) {
-      Names copy = known->second->names();
-      names_->add_all(std::move(copy));
-    } else {
-      UnitIndex index(with_code(unit));
-      names_->add_all(std::move(index.names()));
-    }
-  }
-  return *names_;
+  if (looked_through_ > kMostLookedThrough) return std::nullopt;
+  looked_through_ += offsets_.empty() ? 0 : offsets_.back();
+  return find_in_units(name, [&](const Names& names) -> std::optional<Dwarf_Die> {
+    auto found = names.tags.find(name);
+    if (found == names.tags.end() || tag_of(found->second) != tag_of(declaration)) return std::nullopt;
+    return found->second;
+  });
 }
 
 // The static block of an executable ends at the thread pointer (x86-64 is of variant II).

@@ -4,14 +4,18 @@
 
 #include <map>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/addr.h"
 #include "dwarf/debug_info.h"
 #include "dwarf/frames.h"
 #include "dwarf/handles.h"
+#include "dwarf/mentions.h"
 #include "dwarf/types.h"
 #include "dwarf/unit_index.h"
 
@@ -26,8 +30,20 @@ class Module final : public TypeSurroundings {
   // The one that holds the entry.
   UnitIndex& unit_of(const Dwarf_Die& die);
   const std::vector<Dwarf_Die>& units() const { return units_; }
-  // Of all units, made when it is asked for first: it takes some time for large files.
-  const Names& names();
+  // Those that may have an entry of this name, the whole name of a function, a variable or a type; then those
+  // of the alternate file. All if it is empty.
+  std::vector<Dwarf_Die> units_naming(std::string_view name);
+  // Those that may refer to one of the entries, which may be the alternate file's.
+  std::vector<Dwarf_Die> units_referring_to(std::span<const Dwarf_Die> entries);
+  // What `look` finds first in the names of a unit, if they may hold this one.
+  template <typename Look>
+  auto find_in_units(std::string_view name, Look look) -> decltype(look(std::declval<const Names&>())) {
+    for (const Dwarf_Die& unit : units_naming(name))
+      if (auto found = look(unit_of(with_code(unit)).names())) return found;
+    return {};
+  }
+  // The unit itself, or the one in a file of its own (.dwo) that it stands for.
+  Dwarf_Die with_code(const Dwarf_Die& unit) const;
   Types& types() { return types_; }
   const FrameTable& frames() const { return *frames_; }
   const std::string& name() const { return name_; }
@@ -48,7 +64,8 @@ class Module final : public TypeSurroundings {
   Module() = default;
   void index_units();
   void add_unit(const Dwarf_Die& unit);
-  Dwarf_Die with_code(const Dwarf_Die& unit) const;
+  size_t unit_around(uint64_t offset) const;
+  std::vector<std::pair<uint64_t, size_t>> string_tables() const;
   uint64_t language_of(const Dwarf_Die& unit);
 
   std::string name_;
@@ -61,8 +78,10 @@ class Module final : public TypeSurroundings {
   std::vector<UnitRange> ranges_;                                        // sorted
   std::unordered_map<const void*, std::unique_ptr<UnitIndex>> indexes_;  // by the unit's entry
   std::unordered_map<const void*, uint64_t> languages_;
-  std::unique_ptr<Names> names_;
-  uint64_t size_ = 0;  // of all entries
+  std::vector<uint64_t> offsets_;  // of the units' entries in .debug_info
+  std::vector<Dwarf_Die> alternate_units_;
+  std::optional<Mentions> mentions_, alternate_mentions_;
+  uint64_t looked_through_ = 0;  // bytes, for definitions of what is declared only
   std::unique_ptr<FrameTable> frames_;
   Types types_{*this};
 };

@@ -54,7 +54,10 @@ const script::Type* FunctionScope::find_type(std::string_view text) {
   };
   if (unit_)
     if (const script::Type* found = look(unit_->names())) return found;
-  return look(module_.names());
+  if (const script::Type* found = module_.find_in_units(rest, look)) return found;
+  for (const std::string& spelling : spellings)
+    if (const script::Type* found = module_.find_in_units(spelling, look)) return found;
+  return nullptr;
 }
 
 }  // namespace blip::dwarf

@@ -51,12 +51,6 @@ bool is_c(uint64_t language) {
          language == DW_LANG_C11 || language == kC17 || language == DW_LANG_ObjC;
 }
 
-void Names::add_all(Names&& others) {
-  variables.merge(others.variables);
-  tags.merge(others.tags);
-  aliases.merge(others.aliases);
-}
-
 UnitIndex::UnitIndex(const Dwarf_Die& unit) : unit_(unit) {
   if (auto language = own_attribute(unit, DW_AT_language)) {
     Dwarf_Word value = 0;

@@ -20,8 +20,6 @@ struct Names {
   std::unordered_map<std::string, Dwarf_Die> variables;
   std::unordered_map<std::string, Dwarf_Die> tags;     // struct, class, union, enum
   std::unordered_map<std::string, Dwarf_Die> aliases;  // typedefs and base types
-
-  void add_all(Names&& others);
 };
 
 class UnitIndex {

@@ -44,7 +44,8 @@ bool is_callers(std::span<const Dwarf_Op> ops, const FrameRules& frame) {
 }
 
 // gcc tells where arguments are at the entry by a range that is empty, if an instruction begins there that
-// moves them.
+// moves them. It is also how values of an inlined function's parameters are told that it changes at once,
+// without an instruction.
 bool find_empty_range(Dwarf_Attribute& location, FileAddr pc, Dwarf_Op*& ops, size_t& count) {
   constexpr int kMost = 1000;
   Dwarf_Addr base = 0, begin = 0, end = 0;
@@ -84,11 +85,12 @@ Place constant(Dwarf_Attribute value, uint64_t size) {
 
 VariablePlaces::VariablePlaces(const Site& site, FrameRules frame) : site_(site), frame_(std::move(frame)) {}
 
-Located VariablePlaces::by_location(Dwarf_Attribute location, uint64_t size) const {
+Located VariablePlaces::by_location(Dwarf_Attribute location, uint64_t size, bool just_begins) const {
   Located located{.place = {}, .is_told = true};
   Dwarf_Op* ops = nullptr;
   size_t count = 0;
-  if (::dwarf_getlocation_addr(&location, site_.pc.value, &ops, &count, 1) != 1 &&
+  if (!(just_begins && is_list(location) && find_empty_range(location, site_.pc, ops, count)) &&
+      ::dwarf_getlocation_addr(&location, site_.pc.value, &ops, &count, 1) != 1 &&
       !(site_.is_entry && find_empty_range(location, site_.pc, ops, count)))
     return located;
   const ExpressionSurroundings surroundings{.load_bias = site_.load_bias,
@@ -109,14 +111,14 @@ Located VariablePlaces::by_location(Dwarf_Attribute location, uint64_t size) con
   return located;
 }
 
-Located VariablePlaces::locate(const Dwarf_Die& variable, uint64_t size) const {
-  if (auto location = attribute(variable, DW_AT_location)) return by_location(*location, size);
+Located VariablePlaces::locate(const Dwarf_Die& variable, uint64_t size, bool just_begins) const {
+  if (auto location = attribute(variable, DW_AT_location)) return by_location(*location, size, just_begins);
   if (auto value = attribute(variable, DW_AT_const_value)) return {.place = constant(*value, size)};
   return {};
 }
 
-Place VariablePlaces::place(const Dwarf_Die& variable, uint64_t size) const {
-  Located located = locate(variable, size);
+Place VariablePlaces::place(const Dwarf_Die& variable, uint64_t size, bool just_begins) const {
+  Located located = locate(variable, size, just_begins);
   return located.is_unset ? Place{} : std::move(located.place);
 }
 

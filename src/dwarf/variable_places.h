@@ -25,13 +25,14 @@ class VariablePlaces {
  public:
   VariablePlaces(const Site& site, FrameRules frame);
 
-  Located locate(const Dwarf_Die& variable, uint64_t size) const;
+  // `just_begins`: a parameter of the inlined function that begins at the site, and may change it there.
+  Located locate(const Dwarf_Die& variable, uint64_t size, bool just_begins = false) const;
   // The same, where a place that is not set yet is none.
-  script::Place place(const Dwarf_Die& variable, uint64_t size) const;
+  script::Place place(const Dwarf_Die& variable, uint64_t size, bool just_begins = false) const;
   bool base_is_register() const { return frame_.base_is_register(); }
 
  private:
-  Located by_location(Dwarf_Attribute location, uint64_t size) const;
+  Located by_location(Dwarf_Attribute location, uint64_t size, bool just_begins) const;
 
   Site site_;
   FrameRules frame_;

@@ -177,9 +177,10 @@ Result<size_t> ClassTable::class_of(const ProbedPlace& place, bool shared) {
   const ProbeRequest& request = options_.probes[place.request];
   const std::string suffix = request.kind == ProbeKind::kReturn ? ":return" : "";
   const std::string name = shared ? request.spec.text + suffix : place.name;
-  const bool by_place = !shared && request.kind != ProbeKind::kLine;
+  const bool by_place = !shared && request.kind != ProbeKind::kLine && !place.is_inlined;
+  const std::string module = place.is_inlined && !shared ? place.module : "";
   const Key key = by_place ? Key{name, place.module, place.addr.value, place.request, ""}
-                           : Key{name, "", 0, place.request, layout_of(place.data)};
+                           : Key{name, module, 0, place.request, layout_of(place.data)};
   const auto [entry, is_new] = index_.try_emplace(key, classes_.size());
   if (is_new) {
     const auto id = static_cast<uint16_t>(abi::kFirstClass + classes_.size());

@@ -24,12 +24,13 @@ inline constexpr size_t kMaxOwnClasses = 4096;
 
 // A probed place of one process, as the class table needs to know it.
 struct ProbedPlace {
-  std::string name;    // of the event
-  std::string module;  // basename of its file
-  FileAddr addr;       // in that file
-  size_t request = 0;  // index into Options::probes
-  uint64_t ip = 0;     // where it is in the process
-  HitData data{};      // that its events show
+  std::string name;         // of the event
+  std::string module;       // basename of its file
+  FileAddr addr;            // in that file
+  size_t request = 0;       // index into Options::probes
+  uint64_t ip = 0;          // where it is in the process
+  HitData data{};           // that its events show
+  bool is_inlined = false;  // a copy of a function: all of one name have one class
 };
 
 // The event classes of a trace. The same function in several processes has one class, so that a trace of a
@@ -40,10 +41,10 @@ class ClassTable {
 
   // Programs for the places of one more process; classes that are new are added. In kTrace mode every
   // class carries the tid; unless counting, every class leads with the pid if children are followed, several
-  // processes traced, or the user asks for it. All places of a source line have one class. Unless counting,
-  // the places of one request share a class that carries the ip if it asks for every instruction, or if there
-  // are more than kMaxOwnClasses.
-  // Fails where an event would be too large.
+  // processes traced, or the user asks for it. All places of a source line have one class, and so have the
+  // copies of an inlined function in another. Unless counting, the places of one request share a class that
+  // carries the ip if it asks for every instruction, or if there are more than kMaxOwnClasses. Fails where an
+  // event would be too large.
   Result<std::vector<jit::Program>> add(std::span<const ProbedPlace> places);
 
   // The largest record in a ring that a place of these requests may need.

@@ -42,8 +42,8 @@ bool asks_for_data(const ProbeRequest& request) {
                      [](const Context& c) { return c.kind == ContextKind::kMemory; });
 }
 
-HitDataMaker::HitDataMaker(const Options& options, std::span<const probe::Module> modules)
-    : options_(options), modules_(modules), scopes_(modules) {}
+HitDataMaker::HitDataMaker(const Options& options, std::span<const probe::Module> modules, DebugStore& store)
+    : options_(options), modules_(modules), scopes_(modules, store) {}
 
 Result<HitData> HitDataMaker::make(const Target& target) {
   const ProbeRequest& request = options_.probes[target.request];

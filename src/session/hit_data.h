@@ -29,7 +29,7 @@ bool asks_for_data(const ProbeRequest& request);
 // needed.
 class HitDataMaker {
  public:
-  HitDataMaker(const Options& options, std::span<const probe::Module> modules);
+  HitDataMaker(const Options& options, std::span<const probe::Module> modules, DebugStore& store);
 
   // The error says what of the user's words means nothing at this place.
   Result<HitData> make(const Target& target);

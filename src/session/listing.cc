@@ -13,6 +13,8 @@
 #include "probe/resolve.h"
 #include "proc/maps.h"
 #include "proc/private_pages.h"
+#include "session/debug_store.h"
+#include "session/inlined_copies.h"
 #include "session/list_source.h"
 #include "session/listing_details.h"
 
@@ -26,6 +28,11 @@ constexpr char kChangedInMemory[] = "the code in memory differs from the file";
 
 TargetAddr page_of(TargetAddr a) { return TargetAddr(a.value / proc::kPageSize * proc::kPageSize); }
 
+struct Found {
+  ListedFunction listed;
+  probe::Point point;
+};
+
 class Lister {
  public:
   explicit Lister(const ListRequest& request) : request_(request) {}
@@ -36,6 +43,7 @@ class Lister {
     listing_.notes = source_.notes();
     source_.plan_options.verdict_only = true;
     TRY_OK(request_.spec ? find_matching() : find_all());
+    sort();
     for (size_t m = 0; m < listing_.modules.size(); ++m) judge(m);
     if (request_.details) add_details(listing_);
     return std::move(listing_);
@@ -45,32 +53,52 @@ class Lister {
   Status find_matching();
   Status find_all();
   void add(size_t module, const elf::Function& function, std::string name);
+  void add_copies(const elf::Spec& spec);
+  void sort();
   void judge(size_t module);
   void compare_with_memory(const probe::Module& module, probe::ModulePlan& plan);
 
   const ListRequest& request_;
   Listing listing_;
   ListSource source_;
-  std::vector<elf::Function> found_;  // as listing_.functions
+  DebugStore debug_;
+  std::vector<Found> found_;  // as listing_.functions, until they are sorted
 };
 
 void Lister::add(size_t module, const elf::Function& function, std::string name) {
-  listing_.functions.push_back({.name = std::move(name),
-                                .mangled = function.name,
-                                .address = listing_.modules[module].to_target(function.addr).value,
-                                .size = function.size,
-                                .module = module});
-  found_.push_back(function);
+  found_.push_back({{.name = std::move(name),
+                     .mangled = function.name,
+                     .address = listing_.modules[module].to_target(function.addr).value,
+                     .size = function.size,
+                     .module = module},
+                    {.addr = function.addr, .is_entry = true, .function = function}});
 }
 
+void Lister::add_copies(const elf::Spec& spec) {
+  InlinedCopies copies = find_inlined_copies(spec, listing_.modules, source_.context(), debug_);
+  for (InlinedCopy& copy : copies.found)
+    found_.push_back({{.name = copy.name(),
+                       .mangled = {},
+                       .address = listing_.modules[copy.module].to_target(copy.point.addr).value,
+                       .size = copy.instance.size,
+                       .module = copy.module,
+                       .inlined_in = copy.instance.caller},
+                      std::move(copy.point)});
+  for (const Refusal& refusal : copies.refused)
+    listing_.notes.push_back(fmt::format("{}: {}", refusal.probe, refusal.reason));
+}
+
+// What is only inlined in the executable is not looked for in libraries.
 Status Lister::find_matching() {
   const elf::Spec spec = source_.spec_of(request_);
-  TRY(std::vector<probe::FunctionTarget> targets,
-      probe::resolve_functions(std::span(&spec, 1), listing_.modules, source_.context()));
-  std::stable_sort(targets.begin(), targets.end(), [](const auto& a, const auto& b) {
-    return std::tuple(a.module, a.function.addr) < std::tuple(b.module, b.function.addr);
-  });
-  for (probe::FunctionTarget& target : targets) add(target.module, target.function, std::move(target.name));
+  if (!request_.no_inline) add_copies(spec);
+  std::span<const probe::Module> where = listing_.modules;
+  if (!found_.empty() && !spec.module && where.front().is_executable()) where = where.first(1);
+  auto targets = probe::resolve_functions(std::span(&spec, 1), where, source_.context());
+  if (!targets && found_.empty()) return targets.error();
+  if (targets)
+    for (probe::FunctionTarget& target : *targets)
+      add(target.module, target.function, std::move(target.name));
   return {};
 }
 
@@ -81,13 +109,20 @@ Status Lister::find_all() {
     return Error(
         ErrorKind::kNotFound,
         fmt::format("{}: no function is known: it has neither symbols nor unwind tables", module.path()));
-  listing_.functions.reserve(all.size());
   found_.reserve(all.size());
   for (const elf::Function& function : all) add(0, function, {});
   parallel_pieces(all.size(), kNamesPerPiece, [&](size_t begin, size_t end) {
-    for (size_t i = begin; i < end; ++i) listing_.functions[i].name = probe::display_name(module, all[i]);
+    for (size_t i = begin; i < end; ++i) found_[i].listed.name = probe::display_name(module, all[i]);
   });
   return {};
+}
+
+void Lister::sort() {
+  std::stable_sort(found_.begin(), found_.end(), [](const Found& a, const Found& b) {
+    return std::tuple(a.listed.module, a.point.addr) < std::tuple(b.listed.module, b.point.addr);
+  });
+  listing_.functions.reserve(found_.size());
+  for (Found& found : found_) listing_.functions.push_back(std::move(found.listed));
 }
 
 void Lister::judge(size_t m) {
@@ -95,10 +130,8 @@ void Lister::judge(size_t m) {
   if (functions.empty()) return;
   std::vector<probe::Point> points;
   const ptrdiff_t first = functions.data() - listing_.functions.data();
-  for (size_t i = 0; i < functions.size(); ++i) {
-    const elf::Function& f = found_[static_cast<size_t>(first) + i];
-    points.push_back({.addr = f.addr, .is_entry = true, .function = f});
-  }
+  for (size_t i = 0; i < functions.size(); ++i)
+    points.push_back(found_[static_cast<size_t>(first) + i].point);
   const probe::Module module = source_.loaded(m);
   probe::ModulePlan plan = probe::plan_points(module, points, source_.plan_options, *source_.space);
   if (source_.memory) compare_with_memory(module, plan);

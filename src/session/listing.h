@@ -24,6 +24,7 @@ struct ListRequest {
   std::string file;               // an executable or a library, at its own addresses
   std::optional<elf::Spec> spec;  // none: every function of the executable, or of the file
   bool details = false;           // aliases and source lines too
+  bool no_inline = false;         // without inlined copies
 };
 
 // Steps of the ladder (docs/design/patch_plan.md), as x86::Step has them, and none.
@@ -50,7 +51,8 @@ struct ListedFunction {
   uint64_t size = 0;
   size_t module = 0;  // index into Listing::modules
   PatchStep step = PatchStep::kRefused;
-  std::string refusal;  // of kRefused: why
+  std::string refusal;       // of kRefused: why
+  std::string inlined_in{};  // of a copy of an inlined function: whose code it is
 
   // With `details`:
   std::vector<std::string_view> aliases;  // other symbols at the same address, as in the symbol table

@@ -89,6 +89,7 @@ struct Options {
   uint32_t subbuf_count = 4;
   uint32_t subbuf_size = 1 << 20;
   bool buffers_given = false;  // by the user: else many processes get smaller ones
+  bool no_inline = false;      // copies of inlined functions are not probed
   uint32_t max_probes = 20000;
   uint32_t string_max = 256;  // bytes of a string in an event
   ClockChoice clock = ClockChoice::kAuto;

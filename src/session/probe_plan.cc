@@ -25,9 +25,9 @@ void ProbePlan::expand(const Options& options) {
   sites.resize(modules.size());
 }
 
-Status ProbePlan::find_data(const Options& options) {
+Status ProbePlan::find_data(const Options& options, DebugStore& store) {
   if (std::none_of(options.probes.begin(), options.probes.end(), asks_for_data)) return {};
-  HitDataMaker maker(options, modules);
+  HitDataMaker maker(options, modules, store);
   data.resize(targets.size());
   std::vector<bool> has_some(options.probes.size());
   std::vector<std::optional<Error>> first_error(options.probes.size());
@@ -122,7 +122,8 @@ std::vector<ProbedPlace> ProbePlan::places(const Options& options) const {
     const Target& t = targets[i];
     const probe::Module& module = modules[t.module];
     all.push_back({needs_name(options, t) ? name_of(t, modules) : "", module.basename(), t.point.addr,
-                   t.request, module.to_target(t.point.addr).value, data.empty() ? HitData() : data[i]});
+                   t.request, module.to_target(t.point.addr).value, data.empty() ? HitData() : data[i],
+                   t.instance.has_value()});
   }
   return all;
 }

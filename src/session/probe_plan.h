@@ -38,7 +38,7 @@ struct ProbePlan {
   void expand(const Options& options);
   // What events show of the program's data. A target that has nothing of the kind is refused; an error if all
   // targets of a request are.
-  Status find_data(const Options& options);
+  Status find_data(const Options& options, DebugStore& store);
   void plan_pads(const Options& options, const probe::PlanOptions& how, const std::vector<proc::Map>& maps);
   void plan_uprobes();
 

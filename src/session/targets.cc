@@ -8,6 +8,7 @@
 
 #include "probe/functions.h"
 #include "session/all_instructions.h"
+#include "session/inlined_copies.h"
 #include "session/line_points.h"
 
 namespace blip::session {
@@ -16,9 +17,13 @@ namespace {
 
 class Finder {
  public:
-  Finder(const Options& options, std::span<const probe::Module> modules, const probe::ResolveContext& context,
+  Finder(const Options& options, std::span<const probe::Module> modules, const FindContext& context,
          const RequestMask& wanted)
-      : options_(options), modules_(modules), context_(context), wanted_(wanted) {}
+      : options_(options),
+        modules_(modules),
+        context_(context.resolve),
+        debug_(context.debug),
+        wanted_(wanted) {}
 
   Result<FoundTargets> run(bool part_will_do) {
     TRY_OK(add_functions(ProbeKind::kFunction, part_will_do));
@@ -40,7 +45,9 @@ class Finder {
     for (size_t i = 0; i < options_.probes.size(); ++i) {
       if (options_.probes[i].kind != kind || !is_wanted(i)) continue;
       const elf::Spec& spec = options_.probes[i].spec;
-      if (part_will_do && !probe::resolve_functions({&spec, 1}, modules_, context_)) continue;
+      const bool has_copies = kind == ProbeKind::kFunction && add_inlined(i);
+      if (has_copies ? !is_called_too(spec) : part_will_do && !is_function(spec, modules_)) continue;
+      if (kind == ProbeKind::kReturn) TRY_OK(tell_inlined(spec, part_will_do));
       specs.push_back(spec);
       requests.push_back(i);
     }
@@ -52,6 +59,48 @@ class Finder {
            .request = requests[f.request],
            .point = {.addr = f.function.addr, .is_entry = true, .function = f.function},
            .name = f.name + (kind == ProbeKind::kReturn && !options_.latencies ? ":return" : "")});
+    return {};
+  }
+
+  bool is_function(const elf::Spec& spec, std::span<const probe::Module> modules) const {
+    return probe::resolve_functions({&spec, 1}, modules, context_).has_value();
+  }
+
+  // Beside copies of it in the executable, or in libraries: what is named in the executable is not looked for
+  // elsewhere.
+  bool is_called_too(const elf::Spec& spec) const {
+    const bool in_executable = !spec.module && modules_[found_.targets.back().module].is_executable();
+    return is_function(spec, in_executable ? modules_.first(1) : modules_);
+  }
+
+  bool add_inlined(size_t request) {
+    const ProbeRequest& asked = options_.probes[request];
+    if (options_.no_inline) return false;
+    InlinedCopies copies = find_inlined_copies(asked.spec, modules_, context_, debug_);
+    found_.refused.insert(found_.refused.end(), copies.refused.begin(), copies.refused.end());
+    for (InlinedCopy& copy : copies.found)
+      found_.targets.push_back({.module = copy.module,
+                                .request = request,
+                                .point = std::move(copy.point),
+                                .name = copy.name(),
+                                .instance = std::move(copy.instance)});
+    return !copies.found.empty();
+  }
+
+  // Copies have no return of their own.
+  Status tell_inlined(const elf::Spec& spec, bool part_will_do) {
+    const bool fails = !part_will_do && !is_function(spec, modules_);
+    if (options_.no_inline || (!fails && !options_.verbose)) return {};
+    const InlinedCopies copies = find_inlined_copies(spec, modules_, context_, debug_);
+    const size_t count = copies.found.size() + copies.refused.size();
+    if (count == 0) return {};
+    if (fails)
+      return Error(ErrorKind::kNotFound,
+                   fmt::format("{}: it is inlined wherever it is called ({} {}), and that has no return; "
+                               "--function {} probes where it begins",
+                               spec.text, count, count == 1 ? "copy" : "copies", spec.text));
+    found_.notes.push_back(fmt::format("{}: {} inlined {} no return, and {} not probed", spec.text, count,
+                                       count == 1 ? "copy has" : "copies have", count == 1 ? "is" : "are"));
     return {};
   }
 
@@ -99,6 +148,7 @@ class Finder {
   const Options& options_;
   std::span<const probe::Module> modules_;
   const probe::ResolveContext& context_;
+  DebugStore& debug_;
   const RequestMask& wanted_;
   FoundTargets found_;
 };
@@ -106,8 +156,7 @@ class Finder {
 }  // namespace
 
 Result<FoundTargets> find_targets(const Options& options, std::span<const probe::Module> modules,
-                                  const probe::ResolveContext& context, bool part_will_do,
-                                  const RequestMask& wanted) {
+                                  const FindContext& context, bool part_will_do, const RequestMask& wanted) {
   return Finder(options, modules, context, wanted).run(part_will_do);
 }
 

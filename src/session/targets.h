@@ -2,6 +2,7 @@
 // What the user asked for, found in the files of a process.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "probe/module.h"
 #include "probe/points.h"
 #include "probe/resolve.h"
+#include "session/debug_store.h"
 #include "session/options.h"
 #include "session/session.h"
 
@@ -21,20 +23,29 @@ struct Target {
   size_t request = 0;  // index into Options::probes
   probe::Point point;
   std::string name;  // of the event; empty: its place, which is made where it is needed
+  std::optional<dwarf::InlinedInstance> instance{};  // the copy of an inlined function that begins there
 };
 
 struct FoundTargets {
   std::vector<Target> targets;  // in the order of the requests
   std::vector<Refusal> refused;
+  std::vector<std::string> notes;  // for -v
+};
+
+// What finding may look at beside the modules.
+struct FindContext {
+  const probe::ResolveContext& resolve;
+  DebugStore& debug;
 };
 
 // Which requests count; empty: all.
 using RequestMask = std::vector<bool>;
 
 // A request that matches nothing is an error, or left out if a part will do. Functions asked for by several
-// --function, or by several --return, are found once; any other instruction as often as it is asked for.
+// --function, or by several --return, are found once; any other instruction, and copies of inlined functions,
+// as often as they are asked for.
 Result<FoundTargets> find_targets(const Options& options, std::span<const probe::Module> modules,
-                                  const probe::ResolveContext& context, bool part_will_do,
+                                  const FindContext& context, bool part_will_do,
                                   const RequestMask& wanted = {});
 
 // What its events are called.

@@ -30,6 +30,13 @@ bool has_text_relocations(const probe::Module& module) {
 
 }  // namespace
 
+// It may be there without a symbol: inlined.
+bool TracedProcess::is_in_executable(size_t request) const {
+  return std::any_of(plan_.targets.begin(), plan_.targets.end(), [&](const Target& t) {
+    return t.request == request && plan_.modules[t.module].is_executable();
+  });
+}
+
 // As SPECs go: a pattern without MODULE means the executable, and so does a name that it has.
 void TracedProcess::find_late_requests() {
   const auto& probes = context_.options.probes;
@@ -42,6 +49,7 @@ void TracedProcess::find_late_requests() {
       elf::Spec name = spec;
       name.kind = elf::SpecKind::kName;
       late_requests_[i] =
+          !is_in_executable(i) &&
           !probe::resolve_functions({&name, 1}, std::span(plan_.modules).first(1), {.hints = false});
     }
   }
@@ -158,13 +166,13 @@ void TracedProcess::arm_libraries(std::vector<CodeFile> came, const LibraryHooks
   }
   const auto maps = proc::read_maps(process_.pid());
   if (!maps) return;
-  auto found = find_targets(options, plan.modules, {.memory = &memory_, .maps = *maps, .hints = false}, true,
-                            late_requests_);
+  const probe::ResolveContext where{.memory = &memory_, .maps = *maps, .hints = false};
+  auto found = find_targets(options, plan.modules, {where, context_.debug}, true, late_requests_);
   if (!found || found->targets.empty()) return;
   plan.targets = std::move(found->targets);
   plan.refused = std::move(found->refused);
   plan.expand(options);
-  if (const Status status = plan.find_data(options); !status) {
+  if (const Status status = plan.find_data(options, context_.debug); !status) {
     hooks.notice(
         fmt::format("{}: not probed: {}", plan.modules.front().basename(), status.error().message()));
     return;

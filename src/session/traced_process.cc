@@ -96,10 +96,11 @@ RequestMask TracedProcess::present_requests(const PlanScope& scope,
 Status TracedProcess::resolve(const PlanScope& scope, const probe::ResolveContext& where) {
   const Options& options = context_.options;
   const RequestMask present = present_requests(scope, where);
-  TRY(FoundTargets found,
-      find_targets(options, plan_.modules, where, scope.part_will_do || may_be_empty(scope), present));
+  TRY(FoundTargets found, find_targets(options, plan_.modules, {where, context_.debug},
+                                       scope.part_will_do || may_be_empty(scope), present));
   plan_.targets = std::move(found.targets);
   plan_.refused = std::move(found.refused);
+  notes_.insert(notes_.end(), found.notes.begin(), found.notes.end());
   if (scope.only)
     std::erase_if(plan_.targets, [&](const Target& t) { return !scope.only(plan_.modules[t.module]); });
   if (plan_.targets.empty() && !plan_.refused.empty()) return plan_.all_refused();
@@ -133,7 +134,7 @@ Status TracedProcess::make_plan(const PlanScope& scope) {
   for (const probe::Module& m : plan_.modules)
     notes_.insert(notes_.end(), m.notes().begin(), m.notes().end());
   plan_.expand(context_.options);
-  TRY_OK(plan_.find_data(context_.options));
+  TRY_OK(plan_.find_data(context_.options, context_.debug));
   if (may_probe_later(scope, context_.options)) watch_libraries(maps);
   if (context_.options.backend == Backend::kUprobe) {
     plan_.plan_uprobes();

@@ -17,6 +17,7 @@
 #include "proc/memory.h"
 #include "proc/process.h"
 #include "session/classes.h"
+#include "session/debug_store.h"
 #include "session/environment.h"
 #include "session/event_source.h"
 #include "session/library_watch.h"
@@ -40,6 +41,7 @@ struct TraceContext {
   ctf::TscClock clock;
   uint32_t subbuf_size;  // of each process
   probe::ModuleFiles files;
+  DebugStore debug;
   EventLimit limit;
   uint64_t latency_rate =
       0;  // ns per unit of the records' clock, times 2^ClockSegment::kShift; 0: not yet known
@@ -122,6 +124,7 @@ class TracedProcess {
   bool has_left();
   // traced_libraries.cc
   void find_late_requests();
+  bool is_in_executable(size_t request) const;
   void watch_libraries(const std::vector<proc::Map>& maps);
   void hold_loader();
   uint32_t spare_classes() const;

@@ -249,6 +249,7 @@ class Steps:
         names.update(events=events, out=scene.out, err=scene.err, code=scene.code, re=re, trace_dir=scene.trace_dir,
                      state_letter=state.state_letter, untouched=state.untouched, target=scene.target, helper=scene.helper)
         names["json_lines"] = lambda: [json.loads(line) for line in scene.out.splitlines()]
+        names["counted"] = lambda: {" ".join(w[:-1]): int(w[-1]) for w in map(str.split, scene.out.splitlines()) if w[-1:] and w[-1].isdigit()}
         names["table"] = lambda: dict((w[0], int(w[-1])) for w in map(str.split, scene.out.splitlines())
                                       if len(w) >= 2 and w[-1].isdigit())
         names["json_file"] = lambda path: [json.loads(line) for line in names["read_file"](path).splitlines()]

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "dwarf/debug_info.h"
+#include "probe/module.h"
+
+namespace blip::session {
+
+struct ModuleDebug {
+  std::optional<dwarf::DebugInfo> info;
+  std::string missing;  // why there is none
+};
+
+// The debugging information of modules, opened when it is asked for first and shared by the processes of a
+// trace.
+class DebugStore {
+ public:
+  ModuleDebug& of(const probe::Module& module);
+
+ private:
+  struct Entry {
+    probe::Module module;  // whose file it is read from
+    ModuleDebug debug;
+  };
+
+  std::map<const void*, Entry> entries_;  // by the module's identity
+};
+
+}  // namespace blip::session
