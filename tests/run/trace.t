@@ -44,14 +44,11 @@ check: len(out.splitlines()) == 1
 go:
 
 case: --quiet says nothing but events
-target: loop_calls 2
-launch: blip trace -p $PID --function work -q
-sleep: 500ms
-go:
-wait: print work
-end:
-check: err == ""
-check: len(out.splitlines()) == 2
+target: hammer 1
+launch: blip trace -p $PID --function tiny_* -q --max-events 2
+wait: blip
+end: alone
+check: err == "" and len(out.splitlines()) >= 2 and all("tiny_" in line for line in out.splitlines())
 
 case: no colour when the output is not a terminal
 target: loop_calls 2
