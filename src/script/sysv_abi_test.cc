@@ -243,7 +243,11 @@ TEST(SysvAbi, a_pair_that_finds_one_register_leaves_it_to_others) {
               Pair{6, 7}, 8L);
 }
 
+// Of what the compiler made: clang aligns them since version 18 only.
 TEST(SysvAbi, wide_integers_are_aligned_on_the_stack) {
+#if defined(__clang__) && __clang_major__ < 18
+  GTEST_SKIP() << "this compiler puts them anywhere";
+#endif
   __extension__ typedef __int128 Int128;
   check<void>({}, {of(Long), of(Wide), of(Long), of(Long), of(Wide), of(Long), of(Wide)}, 1L, Int128{2}, 3L,
               4L, Int128{5}, 6L, Int128{7});

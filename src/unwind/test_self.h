@@ -102,8 +102,10 @@ template <typename Reader>
 [[gnu::noinline]] void both_ways(const Reader& reader, Pair& pair) {
   void* theirs[Frames::kMost];
   const int count = backtrace(theirs, Frames::kMost);
+  int own = 0;  // asan's backtrace() counts itself too
+  while (own + 1 < count && theirs[own + 1] != __builtin_return_address(0)) ++own;
   pair.theirs.count = 0;
-  for (int i = 0; i < count; ++i) pair.theirs.add(reinterpret_cast<uint64_t>(theirs[i]));
+  for (int i = own; i < count; ++i) pair.theirs.add(reinterpret_cast<uint64_t>(theirs[i]));
   BLIP_OWN_REGISTERS(registers);
   pair.ours = walk_from(registers, reader, Frames::kMost);
 }

@@ -6,6 +6,7 @@
 // `calls` is how often plug_work() was called so far, `info at0` where it was.
 #include <dlfcn.h>
 #include <pthread.h>
+#include <sched.h>
 #include <sys/wait.h>
 
 #include "work.h"
@@ -18,6 +19,7 @@ static struct {
 } libraries[kMost];
 static char** paths;
 static unsigned long calls;
+static volatile int is_busy;
 
 static void call(int n, int times) {
   Work f = libraries[n].work;
@@ -44,8 +46,18 @@ static void unload(int n) {
 }
 
 static void* busy(void* unused) {
-  for (unsigned long i = 0;; ++i) work(i, "busy");
+  for (unsigned long i = 0;; ++i) {
+    work(i, "busy");
+    is_busy = 1;
+  }
   return unused;
+}
+
+// Until it runs it has all signals blocked.
+static void start_busy(void) {
+  pthread_t thread;
+  require(!pthread_create(&thread, 0, busy, 0), "a thread");
+  while (!is_busy) sched_yield();
 }
 
 static void child(int n) {
@@ -62,13 +74,12 @@ static void child(int n) {
 static void do_word(const char* word) {
   int n = word[1] ? word[1] - '0' : 0, times = strchr(word, ':') ? atoi(strchr(word, ':') + 1) : 1;
   require(n >= 0 && n < kMost, "the number of a library");
-  pthread_t thread;
   switch (word[0]) {
     case 'l': return load(n);
     case 'u': return unload(n);
     case 'c': return call(n, times);
     case 'f': return child(n);
-    case 't': return require(!pthread_create(&thread, 0, busy, 0), "a thread");
+    case 't': return start_busy();
     case 'x':
       for (int i = 0; i < times; ++i) load(n), call(n, 2), unload(n);
       return;
