@@ -4,19 +4,21 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "abi/layout.h"
+
 namespace blip::session {
 namespace {
 
 using testing::ElementsAre;
 
 struct Merged {
-  std::vector<ctf::EventClass> classes{{.id = 1, .name = "f", .record_size = 8}};
+  std::vector<ctf::EventClass> classes{{.id = abi::kFirstClass, .name = "f", .record_size = 8}};
   std::vector<uint64_t> times;
   LiveMerge merge{[this](const EventView& e) { times.push_back(e.time_ns); }, classes};
 
   void add(uint64_t time) {
     const uint64_t record = time;
-    merge.add(time, 1, reinterpret_cast<const uint8_t*>(&record), sizeof record);
+    merge.add(time, abi::kFirstClass, reinterpret_cast<const uint8_t*>(&record), sizeof record);
   }
 };
 
