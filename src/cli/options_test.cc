@@ -124,6 +124,16 @@ TEST(Options, modes) {
   EXPECT_TRUE(parse("trace --function f -p 1 --json").json);
 }
 
+TEST(Options, latencies_are_those_of_calls) {
+  const Command c = parse("count --latency --function a --return b -p 1 --clock monotonic");
+  EXPECT_TRUE(c.session.latencies);
+  EXPECT_EQ(c.session.clock, session::ClockChoice::kMonotonic);
+  for (const session::ProbeRequest& probe : c.session.probes)
+    EXPECT_EQ(probe.kind, session::ProbeKind::kReturn) << probe.spec.name;
+  EXPECT_FALSE(parse("count --function a -p 1").session.latencies);
+  EXPECT_EQ(parse("count --function a -p 1").session.probes[0].kind, session::ProbeKind::kFunction);
+}
+
 TEST(Options, a_context_belongs_to_the_probe_before_it) {
   const Command c =
       parse("trace --function a --context reg:rdi --function b --context reg:rsi,reg:rdx --function c -p 1");

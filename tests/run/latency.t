@@ -116,6 +116,17 @@ target: recursion 1
 run: blip count -p $PID --latency --probe fib+0
 usage: --latency measures calls
 
+case: hits have no times
+target: recursion 1
+run: blip count -p $PID --function fib --clock tsc
+usage: --clock: hits have no times
+
+case: more histograms than memory is set aside for
+target: crowd 10
+run: blip count -p $PID --latency --function crowd_* --max-probes 1000000
+usage: the histograms of, functions on, name fewer functions
+check: untouched(PID)
+
 case: a process that may not read the cycle counter is refused
 target: forbidden tsc
 run: blip count -p $PID --latency --function work
