@@ -40,7 +40,7 @@ check: summary.events == armed.probes
 case: SIGINT while attaching
 target: many
 launch: blip record -p $PID --function many_* -o t
-sleep: 30ms
+sh: until test -d t; do sleep 0.002; done
 end: INT
 expect-exit: 0
 
