@@ -125,3 +125,10 @@ run: blip record -p $PID --function work --capture 's, i, first = *s' -o t
 reads:
 exact:
 check: [e.i for e in events()] == list(range(10)) * 2
+
+case: nothing but what is optimized out
+run: blip record -p $PID --function handle --locals -o t
+reads:
+exact:
+run: blip trace -p $PID --function handle --locals --max-events 1
+expect-match: handle: \{ sum = <optimized out> \}
