@@ -13,6 +13,7 @@ namespace {
 
 // How much is looked through for definitions of types that are elsewhere.
 constexpr uint64_t kMostLookedThrough = uint64_t{1} << 30;
+constexpr uint64_t kLeastLookedThrough = 1 << 20;  // each time
 
 bool has_section(Elf* elf, std::string_view wanted) {
   size_t names = 0;
@@ -145,7 +146,7 @@ std::optional<Dwarf_Die> Module::definition(const Dwarf_Die& declaration) {
   const Names& near = unit_of(declaration).names();
   if (auto found = near.tags.find(name); found != near.tags.end()) return found->second;
   if (looked_through_ > kMostLookedThrough) return std::nullopt;
-  looked_through_ += offsets_.empty() ? 0 : offsets_.back();
+  looked_through_ += kLeastLookedThrough + (offsets_.empty() ? 0 : offsets_.back());
   return find_in_units(name, [&](const Names& names) -> std::optional<Dwarf_Die> {
     auto found = names.tags.find(name);
     if (found == names.tags.end() || tag_of(found->second) != tag_of(declaration)) return std::nullopt;

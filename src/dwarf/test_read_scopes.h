@@ -49,8 +49,10 @@ inline uint64_t read_scopes(std::span<const uint8_t> image, uint64_t step) {
       const auto scope = info->scope_at({.pc = FileAddr(pc), .is_entry = is_entry, .tls_offset = 64});
       sum += read_scope(*scope);
     }
-  for (const InlinedInstance& instance : info->inlined_instances({"", [](std::string_view) { return true; }}))
-    sum += read_scope(*info->scope_of(instance, {.pc = instance.pc}));
+  for (const char* name : {"", "tiny", "f", "_Z4tinyi"})
+    for (const InlinedInstance& instance :
+         info->inlined_instances({name, [](std::string_view) { return true; }}))
+      sum += read_scope(*info->scope_of(instance, {.pc = instance.pc}));
   return sum;
 }
 

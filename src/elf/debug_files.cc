@@ -2,11 +2,7 @@
 #include "elf/debug_files.h"
 
 #include <elf.h>
-#include <fcntl.h>
 #include <fmt/core.h>
-#include <linux/openat2.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <optional>
@@ -14,6 +10,7 @@
 #include "base/fd.h"
 #include "elf/debug_link.h"
 #include "elf/mini_debug.h"
+#include "elf/search_root.h"
 
 namespace blip::elf {
 namespace {
@@ -23,16 +20,6 @@ constexpr const char* kDebugDirectory = "/usr/lib/debug";
 bool has_symtab(const ElfFile& file) {
   return std::any_of(file.sections().begin(), file.sections().end(),
                      [](const Section& s) { return s.type == SHT_SYMTAB && s.size > 0; });
-}
-
-// An absolute link in a container means the container's file, not ours.
-Fd open_in_root(const SearchRoot& root, const std::string& path) {
-  Fd directory(::open(root.directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (!directory) return Fd();
-  open_how how{};
-  how.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
-  how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
-  return Fd(static_cast<int>(::syscall(SYS_openat2, directory.get(), path.c_str(), &how, sizeof how)));
 }
 
 class Finder {
@@ -48,11 +35,8 @@ class Finder {
 
  private:
   bool by_build_id(const SearchRoot& root) {
-    if (build_id_.size() < 4) return false;
-    return try_path(
-        root,
-        fmt::format("{}/.build-id/{}/{}.debug", kDebugDirectory, build_id_.substr(0, 2), build_id_.substr(2)),
-        std::nullopt);
+    const std::string path = build_id_path(build_id_);
+    return !path.empty() && try_path(root, path, std::nullopt);
   }
 
   bool by_link(const SearchRoot& root) {

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "elf/alternate_file.h"
 #include "elf/cfa_rules.h"
 #include "elf/code_pointers.h"
 #include "elf/debug_link.h"
@@ -37,6 +38,7 @@ inline uint64_t read_everything(const std::vector<uint8_t>& image) {
     if (const Function* function = symbols->function_at(file->entry())) sum += function->size;
   }
   if (auto link = debug_link(*file)) sum += link->name.size() + file_crc(*file);
+  if (auto link = alternate_link(*file)) sum += link->path.size() + link->build_id.size();
   if (auto inner = mini_debug_file(*file); inner && *inner) sum += (*inner)->size();
   if (auto range = file->build_id_range()) sum += file->bytes(*range).size();
   for_each_function_slot(*file, [&](const FunctionSlot& slot) { sum += slot.symbol.size(); });

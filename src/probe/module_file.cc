@@ -2,6 +2,7 @@
 #include "probe/module_file.h"
 
 #include "base/progress.h"
+#include "elf/alternate_file.h"
 #include "elf/landing_pads.h"
 #include "probe/start_code.h"
 
@@ -21,6 +22,11 @@ Status ModuleFile::load_symbols() {
   debug_files_ = std::move(debug.files);
   notes_ = std::move(debug.notes);
   TRY(elf::SymbolTable table, elf::SymbolTable::load(elf_, debug_files_));
+  const bool is_program = debug_files_.empty();
+  elf::AlternateFile other =
+      elf::find_alternate_file(is_program ? elf_ : debug_files_.front(), is_program, roots_);
+  if (other.file) debug_files_.push_back(*std::move(other.file));
+  if (!other.missing.empty()) notes_.push_back(std::move(other.missing));
   if (is_executable_ && lacks_start_functions(table)) {
     StartFunctions start = find_start_functions(elf_, table, frames());
     table.add(start.found);

@@ -30,7 +30,7 @@ class ModuleFile {
   Result<const elf::SymbolTable*> symbols();
   // The code ranges of .eh_frame, sorted.
   std::span<const FileRange> frames();
-  // The separate debug files that symbols() has found: at most one; none before it was called.
+  // The separate debug files that symbols() has found: one at most, and what dwz has put apart.
   std::span<const elf::ElfFile> debug_files() const { return debug_files_; }
   // What symbols() found and could not use: debug files of another build, main not found.
   const std::vector<std::string>& notes() const { return notes_; }

@@ -13,4 +13,7 @@ namespace blip::session {
 // both. They live as long as the module.
 std::vector<std::span<const uint8_t>> debug_images(const probe::Module& module);
 
+// What dwz has put apart of its debugging information; empty: nothing, or it is not there.
+std::span<const uint8_t> alternate_image(const probe::Module& module);
+
 }  // namespace blip::session

@@ -4,15 +4,18 @@
 #include <fmt/core.h>
 
 #include "session/debug_images.h"
+#include "session/trusted_path.h"
 
 namespace blip::session {
 
 namespace {
 
-Result<dwarf::DebugInfo> open_debug_info(const probe::Module& module) {
+Result<dwarf::DebugInfo> open_debug_info(const probe::Module& module, bool may_open_parts) {
   const std::vector<std::span<const uint8_t>> images = debug_images(module);
   dwarf::DebugImages parts{.name = module.basename(), .program = images.front()};
   if (images.size() > 1) parts.debug = images[1];
+  parts.alternate = alternate_image(module);
+  if (may_open_parts) parts.may_open = is_ours_alone;
   auto info = dwarf::DebugInfo::open(parts);
   if (info || images.size() == 1) return info;
   parts.debug = {};  // the debug file has symbols only
@@ -31,7 +34,7 @@ ModuleDebug& DebugStore::of(const probe::Module& module) {
   const auto known = entries_.find(module.identity());
   if (known != entries_.end()) return known->second.debug;
   ModuleDebug& debug = entries_.emplace(module.identity(), Entry{module, {}}).first->second.debug;
-  auto info = open_debug_info(module);
+  auto info = open_debug_info(module, shares_root_);
   if (info) {
     debug.info.emplace(*std::move(info));
   } else {

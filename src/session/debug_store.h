@@ -21,12 +21,17 @@ class DebugStore {
  public:
   ModuleDebug& of(const probe::Module& module);
 
+  // Paths that debugging information names (.dwo) mean to the process of a module what they mean to blip.
+  // Else none is opened.
+  void share_root(bool shares) { shares_root_ = shares; }
+
  private:
   struct Entry {
     probe::Module module;  // whose file it is read from
     ModuleDebug debug;
   };
 
+  bool shares_root_ = false;
   std::map<const void*, Entry> entries_;  // by the module's identity
 };
 

@@ -13,6 +13,7 @@
 #include "probe/leftovers.h"
 #include "probe/plan.h"
 #include "proc/cpu.h"
+#include "proc/shared_root.h"
 #include "proc/status.h"
 #include "session/pad_source.h"
 #include "session/plan_options.h"
@@ -128,6 +129,7 @@ Status TracedProcess::make_plan(const PlanScope& scope) {
   TRY(const std::vector<proc::Map> maps, proc::read_maps(process_.pid()));
   TRY(probe::LoadedModules loaded, probe::load_modules(process_, memory_, maps, context_.files));
   plan_.modules = std::move(loaded.modules);
+  context_.debug.share_root(proc::shares_root(process_.pid()));
   modules_complete_ = loaded.unreadable.empty();
   for (const probe::UnreadableModule& m : loaded.unreadable) notes_.push_back(m.text());
   TRY_OK(resolve(scope, {.memory = &memory_, .unreadable = loaded.unreadable, .maps = maps}));

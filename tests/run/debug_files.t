@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: MIT
+# Debugging information that is not in the program: made smaller by dwz, split (.dwo), separate. DWARF 4 and 5, gcc and clang.
+as: both
+
+case: made smaller by dwz
+needs: dwz
+prepare: cp $TARGETS/typed . && dwz typed
+program: $DIR/typed 4
+run: blip record -p $PID --function handle --args --capture 'path = req->path' -o t
+reads:
+check: [(e.n, e.who, e.path) for e in events()] == [(0, "a name", "/admin"), (1, "a name", "/last"), (2, "", "/admin"), (3, "a name", "/last")]
+
+case: in common with another program, by its path
+needs: dwz
+each: typed typed_o0
+prepare: cp $TARGETS/typed $TARGETS/typed_o0 $TARGETS/inlined . && dwz -m common.debug -M $DIR/common.debug typed typed_o0 inlined && readelf -S typed | grep -q gnu_debugaltlink
+program: $DIR/$EACH 4
+run: blip record -p $PID --function handle --args --capture 'path = req->path' -o t
+reads:
+check: [(e.n, e.who, e.path) for e in events()] == [(0, "a name", "/admin"), (1, "a name", "/last"), (2, "", "/admin"), (3, "a name", "/last")]
+
+case: in common with another program, beside it, in separate debug files
+needs: dwz
+prepare: cp $TARGETS/typed $TARGETS/typed_o0 . && for f in typed typed_o0; do objcopy --only-keep-debug $f $f.debug; strip $f; done &&
+  dwz -m common.debug -M common.debug typed.debug typed_o0.debug && objcopy --add-gnu-debuglink=typed.debug typed
+program: $DIR/typed 4
+run: blip record -p $PID --function handle --args -o t
+reads:
+check: [(e.n, e.who) for e in events()] == [(0, "a name"), (1, "a name"), (2, ""), (3, "a name")]
+
+case: inlined functions of a file that dwz has made smaller
+needs: dwz
+prepare: cp $TARGETS/inlined $TARGETS/inlined_o0 $TARGETS/inlined_d4 . && dwz -m common.debug -M $DIR/common.debug inlined inlined_o0 inlined_d4
+program: $DIR/inlined 5
+run: blip count -p $PID --function tiny
+check: counted() == {"tiny (inlined in in_loop)": 5, "tiny (inlined in twice)": 2}
+
+case: what was put apart is not there
+needs: dwz
+prepare: cp $TARGETS/typed $TARGETS/typed_o0 . && dwz -m common.debug -M $DIR/common.debug typed typed_o0 && rm common.debug
+program: $DIR/typed 4
+run: blip count -p $PID --function handle -v
+check: counted() == {"handle": 4}
+expect-stderr: needs what dwz has put into
+
+case: what was put apart is of another build
+needs: dwz
+prepare: cp $TARGETS/typed $TARGETS/typed_o0 . && dwz -m common.debug -M $DIR/common.debug typed typed_o0 && cp $TARGETS/inlined common.debug
+program: $DIR/typed 4
+run: blip count -p $PID --function handle -v
+check: counted() == {"handle": 4}
+expect-stderr: it is of another build (the build-ids differ)
+
+case: split, values by name
+each: -gdwarf-4 -gdwarf-5
+prepare: gcc -g $EACH -gsplit-dwarf -O2 -D_GNU_SOURCE -I$TARGETS/../../tests/targets -o typed $TARGETS/../../tests/targets/typed.c
+program: $DIR/typed 4
+run: blip record -p $PID --function handle --args --capture 'path = req->path, global_counter' -o t
+reads:
+check: [(e.n, e.who, e.path) for e in events()] == [(0, "a name", "/admin"), (1, "a name", "/last"), (2, "", "/admin"), (3, "a name", "/last")]
+
+case: split by clang
+needs: clang-14
+each: -gdwarf-4 -gdwarf-5
+prepare: clang-14 -g $EACH -gsplit-dwarf -O0 -D_GNU_SOURCE -I$TARGETS/../../tests/targets -c $TARGETS/../../tests/targets/typed.c && clang-14 -o typed typed.o
+program: $DIR/typed 4
+run: blip record -p $PID --function handle --args -o t
+reads:
+check: [(e.n, e.who) for e in events()] == [(0, "a name"), (1, "a name"), (2, ""), (3, "a name")]
+
+case: split, inlined functions
+each: -gdwarf-4 -gdwarf-5
+prepare: gcc -g $EACH -gsplit-dwarf -O2 -D_GNU_SOURCE -I$TARGETS/../../tests/targets -o inlined $TARGETS/../../tests/targets/inlined.c
+program: $DIR/inlined 5
+run: blip count -p $PID --function tiny
+check: counted() == {"tiny (inlined in in_loop)": 5, "tiny (inlined in twice)": 2}
+
+case: a part that others may change is not read
+prepare: gcc -g -gsplit-dwarf -O2 -D_GNU_SOURCE -I$TARGETS/../../tests/targets -o typed $TARGETS/../../tests/targets/typed.c && chmod 666 *.dwo
+program: $DIR/typed 4
+run: blip record -p $PID --function handle --args -o t
+reads:
+check: not hasattr(events()[0], "who")
+
+case: a part that is a FIFO, or a link, does not hold blip up
+each: mkfifo ln
+prepare: gcc -g -gsplit-dwarf -O2 -D_GNU_SOURCE -I$TARGETS/../../tests/targets -o typed $TARGETS/../../tests/targets/typed.c &&
+  f=`ls *.dwo` && mv $f kept && if [ $EACH = ln ]; then ln -s $DIR/kept $f; else mkfifo $f; fi
+program: $DIR/typed 4
+run: blip record -p $PID --function handle --args -o t
+reads:
+check: not hasattr(events()[0], "who")
