@@ -11,6 +11,7 @@
 #include "base/parallel.h"
 #include "cli/color.h"
 #include "cli/escape.h"
+#include "cli/list_data.h"
 
 namespace blip::cli {
 namespace {
@@ -122,6 +123,7 @@ void TableWriter::append(const ListedFunction& f) {
   }
   end_color();
   out_ += '\n';
+  if (style_.details) append_data(out_, f.data);
 }
 
 void TableWriter::append_details(const ListedFunction& f) {
@@ -190,6 +192,7 @@ void JsonWriter::append_details(const ListedFunction& f) {
     }
     out_ += ']';
   }
+  append_data_json(out_, f.data);
   text("path", listing_.modules[f.module].path());
   if (const std::string id = listing_.modules[f.module].file().build_id(); !id.empty()) text("build_id", id);
 }

@@ -78,8 +78,9 @@ constexpr VerbFact kVerbs[] = {
      "a # why not. Nothing is stopped or changed. GLOB is a SPEC as for --function; without it: all "
      "functions "
      "of the\n"
-     "executable, those without a name as MODULE+0xADDRESS. -v adds source lines, mangled names, aliases and "
-     "build-ids.",
+     "executable, those without a name as MODULE+0xADDRESS. -v adds source lines, mangled names, aliases, "
+     "build-ids,\n"
+     "and with a GLOB the signature, the variables that can be seen there, and the layout of their types.",
      "functions of a process by name\n"
      "blip list -p 4711 'parse_*'\n"
      "functions of a file, with source lines where they are known\n"

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <set>
 #include <span>
 #include <tuple>
 
@@ -13,10 +14,12 @@
 #include "probe/resolve.h"
 #include "proc/maps.h"
 #include "proc/private_pages.h"
+#include "proc/shared_root.h"
 #include "session/debug_store.h"
 #include "session/inlined_copies.h"
 #include "session/list_source.h"
 #include "session/listing_details.h"
+#include "session/scopes.h"
 
 namespace blip::session {
 
@@ -31,6 +34,7 @@ TargetAddr page_of(TargetAddr a) { return TargetAddr(a.value / proc::kPageSize *
 struct Found {
   ListedFunction listed;
   probe::Point point;
+  std::optional<dwarf::InlinedInstance> instance{};
 };
 
 class Lister {
@@ -40,12 +44,14 @@ class Lister {
   Result<Listing> run() {
     TRY(source_, ListSource::open(request_));
     listing_.modules = source_.modules;
+    debug_.share_root(request_.pid == 0 || proc::shares_root(request_.pid));
     listing_.notes = source_.notes();
     source_.plan_options.verdict_only = true;
     TRY_OK(request_.spec ? find_matching() : find_all());
     sort();
     for (size_t m = 0; m < listing_.modules.size(); ++m) judge(m);
     if (request_.details) add_details(listing_);
+    if (request_.details && request_.spec) add_data();
     return std::move(listing_);
   }
 
@@ -56,6 +62,7 @@ class Lister {
   void add_copies(const elf::Spec& spec);
   void sort();
   void judge(size_t module);
+  void add_data();
   void compare_with_memory(const probe::Module& module, probe::ModulePlan& plan);
 
   const ListRequest& request_;
@@ -83,7 +90,8 @@ void Lister::add_copies(const elf::Spec& spec) {
                        .size = copy.instance.size,
                        .module = copy.module,
                        .inlined_in = copy.instance.caller},
-                      std::move(copy.point)});
+                      std::move(copy.point),
+                      std::move(copy.instance)});
   for (const Refusal& refusal : copies.refused)
     listing_.notes.push_back(fmt::format("{}: {}", refusal.probe, refusal.reason));
 }
@@ -141,6 +149,24 @@ void Lister::judge(size_t m) {
     function.step = probe.refused() ? PatchStep::kRefused : patch_step(probe.step);
     function.refusal = std::move(probe.refusal);
     if (function.mangled == function.name) function.mangled = {};
+  }
+}
+
+void Lister::add_data() {
+  if (found_.size() > kMostWithData) {
+    listing_.notes.push_back(
+        fmt::format("more than {} functions: their variables and types are not shown", kMostWithData));
+    return;
+  }
+  Scopes scopes(listing_.modules, debug_);
+  std::set<std::string> known, missing;
+  for (size_t i = 0; i < found_.size(); ++i) {
+    ListedFunction& listed = listing_.functions[i];
+    const auto scope =
+        scopes.at({.module = listed.module, .point = found_[i].point, .instance = found_[i].instance});
+    listed.data = listed_data(*scope, listed.name.substr(0, listed.name.find(" (inlined")), known);
+    if (std::string why = scope->what_is_missing(); !why.empty() && missing.insert(why).second)
+      listing_.notes.push_back(std::move(why));
   }
 }
 

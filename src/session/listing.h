@@ -15,6 +15,7 @@
 #include "base/result.h"
 #include "elf/spec.h"
 #include "probe/module.h"
+#include "session/listed_data.h"
 #include "x86/rewrite.h"
 
 namespace blip::session {
@@ -58,7 +59,11 @@ struct ListedFunction {
   std::vector<std::string_view> aliases;  // other symbols at the same address, as in the symbol table
   std::string source_file;                // empty: not known
   uint32_t source_line = 0;
+  ListedData data{};  // what can be seen there, if not too many functions are listed
 };
+
+// So many functions at most are shown with their data.
+inline constexpr size_t kMostWithData = 200;
 
 struct Listing {
   std::vector<probe::Module> modules;

@@ -204,3 +204,20 @@ expect-stderr: No space left
 case: quiet, and colours when asked for
 run: blip list -q --color=always $TARGETS/loop_calls work
 check: err == "" and "\x1b[" in out
+
+case: variables, where they are, and the layout of their types
+target: typed 4
+run: blip list -p $PID handle -v
+expect-match: ^    int handle\(struct request \* req, int n, char \* who, unsigned char small, long long( int)? large\)$
+expect-match: ^      req +struct request \* +rdi$
+expect-match: ^      sum +int +optimized out$
+expect-match: ^    struct request, [0-9]+ bytes$
+expect-match: ^      8 +8  char \* path$
+expect-match: ^      16 +48  struct header \[3\] headers$
+expect-match: ^      [0-9]+:[0-9] +5  int delta : 5$
+run: blip list $TARGETS/typed_o0 handle -v
+expect-match: ^      sum +int +optimized out$
+run: blip list $TARGETS/typed handle -v --json
+check: [v["place"] for v in json_lines()[0]["variables"][:2]] == ["rdi", "rsi"] and json_lines()[0]["types"][0]["members"][1]["offset"] == 8
+run: blip list $TARGETS/typed_bare handle -v
+expect-stderr: has no debugging information
