@@ -21,6 +21,8 @@ COLUMNS = {
         ("T", "median", "{:.1f}"), ("instrum.", "instrumentation", "{:.1f}"),
         ("registr.", "registration", "{:.1f}"), ("P", "pause", "{:.2f}"), ("detach", "detach", "{:.1f}"),
         ("its P", "detach_pause", "{:.2f}"), ("MB", "memory", "{:.0f}")]),
+    "dwarf": ("ms; T from blip's start to the last probe live, and blip's memory, on a program with much debugging information", [
+        ("T min", "min", "{:.1f}"), ("T", "median", "{:.1f}"), ("P", "pause", "{:.2f}"), ("MB", "memory", "{:.0f}")]),
     "scale": ("ms; as above, and the wall time of listing a file", [
         ("functions", "functions", "{:d}"), ("min", "min", "{:.1f}"), ("median", "median", "{:.1f}"),
         ("P", "pause", "{:.2f}"), ("MB", "memory", "{:.0f}")]),
