@@ -231,7 +231,7 @@ bool may_leave_registers(const ZydisDecodedInstruction& z) {
 
 void set_registers(Insn& insn, const ZydisDecodedInstruction& z, Operands operands) {
   if (!operands_tell_all(z)) {
-    insn.registers_read = 0xffff;
+    insn.registers_read = insn.registers_changed = 0xffff;
     return;
   }
   uint16_t written = 0;
@@ -242,6 +242,7 @@ void set_registers(Insn& insn, const ZydisDecodedInstruction& z, Operands operan
     const uint16_t bit = register_bit(o.reg.value);
     if (o.actions & ZYDIS_OPERAND_ACTION_MASK_READ) insn.registers_read |= bit;
     if (o.actions & ZYDIS_OPERAND_ACTION_WRITE && o.size >= 32) written |= bit;
+    if (o.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) insn.registers_changed |= bit;
   }
   if (is_zeroing(z, operands)) insn.registers_read = 0;
   if (!may_leave_registers(z)) insn.registers_written = written;
