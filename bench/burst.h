@@ -23,10 +23,10 @@ int burst_main(const struct burst_variant* variants);  // ends with a variant wh
 extern long burst_spin;
 
 // Defines a loop that calls `function` and cannot be optimised around it.
-#define BURST_LOOP(loop_name, function)                \
-  static void loop_name(long calls) {                  \
-    for (long i = 0; i < calls; i++) {                 \
-      int result = function((int)i, "burst");          \
-      __asm__ volatile("" : : "r"(result) : "memory"); \
-    }                                                  \
+#define BURST_LOOP(loop_name, function)                  \
+  static void loop_name(long calls) {                    \
+    for (long i = 0; i < calls; i++) {                   \
+      int result = function((int)i, "a burst of calls"); \
+      __asm__ volatile("" : : "r"(result) : "memory");   \
+    }                                                    \
   }

@@ -129,6 +129,10 @@ class PerEvent:
         elif row_id == "blip.latency":
             row.checks.append(Check("ns", row.min, 30, 24))
             row.checks.append(Check("x two clock reads", row.columns["x_floor"], None, 1.5))
+        elif row_id == "blip.string" and self._cost("lttng.string"):
+            row.checks.append(Check("x LTTng int + string", row.min / self._cost("lttng.string")[0], 1 / 3, 1 / 5))
+        elif row_id == "blip.filter":
+            row.checks.append(Check("ns", row.min, 3, 1.5))
         elif row_id == "blip.shared":
             row.checks.append(Check("ns", row.min, 45, 30))
         elif row_id == "blip.count":

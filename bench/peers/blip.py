@@ -17,17 +17,21 @@ CASES = {  # label, verb, probe, contexts, the target's environment, calls per b
     "tid": ("blip record, reg:rdi + tid", "record", FUNCTION, ["reg:rdi", "tid"], {}, CALLS),
     "pid_tid": ("blip record, reg:rdi + pid + tid", "record", FUNCTION, ["reg:rdi", "pid", "tid"], {}, CALLS),
     "shared": ("blip record, reg:rdi, shared ring", "record", FUNCTION, ["reg:rdi"], NO_RSEQ, SHARED_CALLS),
+    "string": ("blip record, int + string of 16 by name", "record", FUNCTION + ["--capture", "value, text"], [], {}, CALLS),
+    "filter": ("blip record, filter that is false", "record", FUNCTION + ["--filter", "value < 0"], [], {}, CALLS),
     "return": ("blip record --return, result and latency", "record", RETURN, [], {}, CALLS),
     "count": ("blip count", "count", FUNCTION, [], {}, CALLS),
     "latency": ("blip count --latency", "count", LATENCY, [], {}, CALLS),
 }
+NOTHING = {"filter"}  # cases that record none of the calls
 INSIDE = "inside"  # a probe on the function's second instruction
 ENTRIES = {"mov": "entry=mov", "push": "entry=push", "nop5": "entry=nop5"}
 
 
 class Tracer(NoTracer):
-    def __init__(self, scope, verb, target, args):
+    def __init__(self, scope, verb, target, args, records=True):
         self._verb = verb
+        self._records = records
         self._stopped = False
         self.blip = blip.Blip(scope, verb, target.pid, args)
 
@@ -37,7 +41,7 @@ class Tracer(NoTracer):
             self.blip.stop()
 
     def problem(self, subject):
-        calls, tracer = subject.target.calls, self.blip
+        calls, tracer = subject.target.calls if self._records else 0, self.blip
         seen = tracer.hits("work") if self._verb == "count" else tracer.events
         if tracer.discarded or tracer.skipped or seen != calls:
             return f"{calls} calls, {seen} recorded, {tracer.discarded} discarded, {tracer.skipped} skipped"
@@ -61,9 +65,9 @@ def _start(scope, threads, case):
     args = list(probe)
     for context in contexts:
         args += ["--context", context]
-    tracer = _attach(scope, verb, target, args)
+    tracer = _attach(scope, verb, target, args, case not in NOTHING)
     subject = Subject(f"blip.{case}", label, target, tracer=tracer, calls=calls)
-    if verb == "record":
+    if verb == "record" and case not in NOTHING:
         subject.trace_bytes = lambda: {"bytes": directory_size(tracer.blip.trace) / target.calls}
     target.run("work", 8, calls, PAUSE_MS, threads)
     return subject
@@ -101,8 +105,8 @@ def _entry_kinds(scope, threads):
     return subjects
 
 
-def _attach(scope, verb, target, args):
+def _attach(scope, verb, target, args, records=True):
     try:
-        return Tracer(scope, verb, target, args)
+        return Tracer(scope, verb, target, args, records)
     except blip.BlipError as e:
         raise PeerError(str(e)) from e

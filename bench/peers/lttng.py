@@ -9,7 +9,7 @@ NAME = "lttng"
 PROVIDER = "blip_bench"
 CASES = {  # variant, label, event, contexts
     "lttng": ("work", "LTTng-UST tracepoint, one int", "work", ()),
-    "lttng.string": ("string", "LTTng-UST, int + string of 5", "work_string", ()),
+    "lttng.string": ("string", "LTTng-UST, int + string of 16", "work_string", ()),
     "lttng.context": ("context", "LTTng-UST, int + vpid + vtid", "work_context", ("vpid", "vtid")),
     "lttng.snapshot": ("snapshot", "LTTng-UST, int, snapshot session", "work_snapshot", ()),
 }
