@@ -145,6 +145,7 @@ class Remover {
     if (before_unmap_) TRY_OK(before_unmap_());
     auto unmapped = unmap(attachment, maps);
     if (unmapped) return true;
+    if (unmapped.error().kind() == ErrorKind::kPermission) return keep(unmapped.error().message());
     if (unmapped.error().kind() == ErrorKind::kGone) return unmapped.error();
     // The text is restored; a thread that cannot be used now (no room on its stack) may be usable later.
     obstacle_ = unmapped.error().message();
@@ -176,6 +177,9 @@ class Remover {
   Status unmap(proc::Attachment& attachment, const std::vector<proc::Map>& maps) {
     TRY(proc::StubSite stub, proc::find_stub_site(memory_, maps));
     TRY(proc::RemoteCaller caller, proc::RemoteCaller::create(attachment, memory_, std::move(stub)));
+    if (caller.restricted())  // a filter that came after blip: munmap might be what it kills for
+      return Error(ErrorKind::kPermission,
+                   "it filters its system calls (seccomp): `blip clean` as root helps");
     TRY_OK(restore_trap_action(caller, memory_, footprint_));
     return unmap_footprint(caller, still_ours(footprint_, maps), maps);
   }
