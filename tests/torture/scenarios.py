@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
 """The scenarios of `make torture`: each runs until its stage is over and gives the figures it reached; Wrong ends the run."""
 import collections
+import re
 import subprocess
 
 import faults
 import points
+from e2e import trace
 from published import check_published
 from stage import WAIT_S, Wrong, kill_after
 
@@ -85,5 +87,42 @@ def kill_target(stage):
     return figures
 
 
-ALL = {"cycles": cycles, "kill-blip": kill_blip, "kill-target": kill_target, "points-kill": points.kill, "points-hold": points.hold,
+def shifting(stage):
+    """Values behind pointers while their memory comes and goes; blips that end, and that are killed."""
+    target = stage.target("shifting", 3, 1000, stage.targets / "libplug_a.so")
+    target.keep_going()
+    captures = ("n, what, value = p->value, said = p->text, deep = p->inner->inner->value", "n, what, whole = *p", "p->text, p->words")
+    figures = collections.Counter()
+    while not stage.over():
+        directory = stage.directory()
+        capture = stage.random.choice(captures)
+        words = ["record", "-p", target.pid, "--function", "seen", "--capture", capture, "--num-subbuf", "4", "--subbuf-size", "256k", "-o", directory]
+        if stage.random.random() < 0.3:
+            figures["kills"] += kill_after(stage.start_blip(*words), stage.random.uniform(0, 1))
+        else:
+            stage.run_blip(*words, "--duration", f"{stage.random.uniform(0.2, 2):.1f}s")
+            figures["events"] += check_shifting(directory, stage.blip_said(), capture)
+            figures["sessions"] += 1
+        target.check_alive(f"with --capture '{capture}'")
+        stage.tidy()
+    stage.run_blip("clean", "-q", "-p", target.pid)
+    target.check_untouched("at the end")
+    target.finish()
+    return figures
+
+
+def check_shifting(directory, said, capture):
+    """Values of memory that stays during the call are right, of memory that cannot be read missing; the numbers agree."""
+    events, discarded, _ = map(int, re.search(r"blip: (\d+) events, (\d+) discarded, (\d+) skipped", said).groups())
+    if trace.count_events(directory) != (events, discarded):
+        raise Wrong(f"blip says {events} events and {discarded} discarded, babeltrace2 {trace.count_events(directory)}")
+    if "deep" in capture:
+        for e in trace.read_events(directory):
+            right = {0: (e.n * 7, f"item {e.n}", e.n * 7, 0), 1: (0, e.said, 0, 0x1c)}.get(e.what)
+            if right and (e.value, e.said, e.deep, e.faults) != right:
+                raise Wrong(f"call {e.n} ({e.what}): {e.value}, {e.said!r}, {e.deep}, {e.faults}")
+    return events
+
+
+ALL = {"cycles": cycles, "shifting": shifting, "kill-blip": kill_blip, "kill-target": kill_target, "points-kill": points.kill, "points-hold": points.hold,
        "faults": faults.faults}
