@@ -23,7 +23,7 @@
 namespace blip::abi {
 
 inline constexpr uint64_t kMagic = 0x3130617461646c62;  // "bldata01", little endian
-inline constexpr uint32_t kVersion = 9;
+inline constexpr uint32_t kVersion = 10;
 inline constexpr uint64_t kPageSize = 4096;
 inline constexpr uint64_t kCacheLine = 64;
 inline constexpr char kDataMemfdName[] = "blip-data";
@@ -45,10 +45,11 @@ inline constexpr uint32_t kGateIgnored = 0x8000'0000;
 
 struct GatePage {
   uint32_t gate;
-  int32_t pid;         // as the target sees itself
-  int32_t tid_offset;  // of the thread's tid from the thread pointer; kNoTidOffset: ask the kernel
-  uint32_t no_syscalls;
-  uint32_t own_ranges;  // 1: the ranges in the data region are of this process's memory; never of a child's
+  int32_t pid;           // as the target sees itself
+  int32_t tid_offset;    // of the thread's tid from the thread pointer; kNoTidOffset: ask the kernel
+  uint32_t no_syscalls;  // 1: pads must make none; stored by pads too: ring/system_calls.h
+  uint32_t calls;        // system calls of pads that are under way
+  uint32_t own_ranges;   // 1: the ranges in the data region are of this process's memory; never of a child's
 };
 static_assert(sizeof(GatePage) <= kRangeHintsOffset &&
               kRangeHintsOffset + kRangeHints * sizeof(uint64_t) <= kGatePageSize);
@@ -259,8 +260,8 @@ struct DataHeader {
   // What a fork's child that finds its gate closed stores there at its first hit, because no pad stood in for
   // the system call that made it; kGateClosed: its hits are skipped.
   uint32_t unannounced_gate;
-  uint32_t parking;  // whether the program switches stacks by itself: probe::Parking
-  uint32_t unused;
+  uint32_t parking;   // whether the program switches stacks by itself: probe::Parking
+  uint32_t filtered;  // 1: a process of the trace has come under a seccomp filter, which children inherit
   LibraryWord libraries;
   uint64_t stub_addr;  // bytes of text lent for remote system calls; 0: none
   uint64_t stub_size;

@@ -31,9 +31,9 @@ constexpr uint32_t range_table(uint64_t word) { return static_cast<uint32_t>(wor
 
 struct RangeControl {
   uint64_t word;
-  uint64_t pending;       // calls that have begun and not come to their end
-  uint32_t closed;        // 1: nothing is published any more, and no call needs to be announced
-  uint32_t code_changes;  // how often code was mapped that blip may not know
+  uint64_t pending;  // calls that have begun and not come to their end
+  uint32_t closed;   // 1: nothing is published any more, and no call needs to be announced
+  uint32_t unused;
   uint8_t pad0[104];
   uint64_t misses;  // reads outside of all ranges
   uint8_t pad1[120];

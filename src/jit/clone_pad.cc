@@ -66,7 +66,11 @@ void emit_child_pid(Assembler& a, const Environment& env, const std::function<vo
     a.jmp(known);
   }
   a.bind(ask);
-  if (!env.no_syscalls) {
+  if (!env.no_syscalls) {  // and no filter came since
+    a.mov(rcx, env.control.value + offsetof(abi::DataHeader, filtered));
+    a.xor_(eax, eax);
+    a.cmp(dword_ptr(rcx), eax);
+    a.jne(known);
     a.mov(eax, SYS_getpid);
     a.syscall();
   }
@@ -82,7 +86,12 @@ void emit_describe_child(Assembler& a, const Environment& env, uint32_t gate,
   a.mov(rcx, env.gate().value);
   a.mov(member(offsetof(abi::GatePage, pid)), eax);
   a.mov(member(offsetof(abi::GatePage, tid_offset)), env.tid_offset.value_or(abi::kNoTidOffset));
-  a.mov(member(offsetof(abi::GatePage, no_syscalls)), uint32_t{env.no_syscalls || !env.asks_kernel});
+  if (env.no_syscalls || !env.asks_kernel) {
+    a.mov(member(offsetof(abi::GatePage, no_syscalls)), 1);
+  } else {  // the parent may have got a filter since
+    a.mov(eax, dword_ptr(rcx, int32_t{abi::kGatePageSize} + int32_t{offsetof(abi::DataHeader, filtered)}));
+    a.mov(member(offsetof(abi::GatePage, no_syscalls)), eax);
+  }
   a.mov(member(offsetof(abi::GatePage, gate)), gate);
   a.xor_(eax, eax);
 }

@@ -168,6 +168,10 @@ HitNeeds output_needs(const HitProgram& hit) {
   return needs;
 }
 
+bool reads_far(const HitProgram& hit) {
+  return condition_needs(hit).reads_far || output_needs(hit).reads_far;
+}
+
 bool mentions(const HitProgram& hit, Op op) {
   return std::any_of(hit.code.nodes.begin(), hit.code.nodes.end(), [&](const Node& n) { return n.op == op; });
 }

@@ -35,6 +35,8 @@ HitNeeds condition_needs(const script::HitProgram& hit);
 // Of the outputs, on top of what a record needs: rax, rcx and rdx.
 HitNeeds output_needs(const script::HitProgram& hit);
 
+// Whether the program looks at memory that may not be there.
+bool reads_far(const script::HitProgram& hit);
 bool mentions(const script::HitProgram& hit, script::Op op);
 // The latency, in units of the clock, has taken the place of the time of entry when the program begins.
 bool has_latency_in_frame(const Program& program);

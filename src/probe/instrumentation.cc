@@ -30,7 +30,6 @@
 #include "probe/trap_action.h"
 #include "proc/attachment.h"
 #include "proc/cpu.h"
-#include "proc/protection_keys.h"
 #include "proc/remote_call.h"
 #include "proc/status.h"
 #include "proc/target_memory.h"
@@ -56,13 +55,6 @@ std::span<const uint8_t> bytes_of(const auto& value) {
 
 bool crosses_page(TargetAddr a, uint64_t size) {
   return a.value / abi::kPageSize != (a.value + size - 1) / abi::kPageSize;
-}
-
-// A program that has libseccomp is likely to install a filter some day, which may kill it for a system call
-// of a pad.
-bool may_be_filtered_later(std::span<const Module> modules) {
-  return std::any_of(modules.begin(), modules.end(),
-                     [](const Module& m) { return m.basename().starts_with("libseccomp."); });
 }
 
 }  // namespace
@@ -194,8 +186,8 @@ Status Instrumentation::run(ModuleSites sites) {
   plan_traps(sites);
   std::vector<x86::CloneSite> watched = clone_sites_;
   watched.insert(watched.end(), sigaction_.sites.begin(), sigaction_.sites.end());
-  plan_ranges();
-  watched.insert(watched.end(), unmap_.sites.begin(), unmap_.sites.end());
+  plan_calls();
+  watched.insert(watched.end(), call_sites_.begin(), call_sites_.end());
   batches_.emplace_back(modules_, std::move(sites), probes_, 0, std::move(watched), environment());
   refuse_returns(batches_.back());
   if (!no_traps_.empty()) refuse_traps(batches_.back(), no_traps_);
@@ -233,30 +225,6 @@ std::vector<x86::CloneSite> Instrumentation::find_clone_sites() {
     }
   }
   return found;
-}
-
-// Where all system calls that take memory away are known, they are watched.
-void Instrumentation::plan_ranges() {
-  if (!geometry_.ranges)
-    unmap_.obstacle = "no program reads memory";
-  else if (unhooked_clone_)
-    unmap_.obstacle = "not all code of the program is known";
-  else
-    unmap_ = find_unmap_sites(modules_);
-}
-
-// Once more where an attempt was broken off.
-void Instrumentation::prepare_ranges(proc::RemoteCaller& caller) {
-  constexpr uint64_t kRegisterPrivateExpeditedRseq = 1 << 8;
-  if (!unmap_.obstacle.empty()) return;
-  if (!facts_.rseq)
-    unmap_.obstacle = "the threads have no restartable sequences";
-  else if (process_.seccomp_mode() != 0)
-    unmap_.obstacle = "the program runs under a seccomp filter";
-  else if (proc::uses_protection_keys(process_.pid()))
-    unmap_.obstacle = "the program uses protection keys";
-  else if (!caller.call(SYS_membarrier, kRegisterPrivateExpeditedRseq, 0, 0))
-    unmap_.obstacle = "the kernel has no membarrier that restarts sequences";
 }
 
 Status Instrumentation::map_memory() {
@@ -309,7 +277,7 @@ jit::Environment Instrumentation::environment() const {
           .rseq = facts_.rseq,
           .tid_offset = facts_.tid_offset,
           .asks_kernel = asks_kernel(),
-          .no_syscalls = process_.seccomp_mode() != 0,
+          .no_syscalls = !no_calls_.empty(),
           .follow_fork = follow_fork_,
           .monotonic = clock_,
           .recorded = recorded,
@@ -326,6 +294,7 @@ Status Instrumentation::build() {
       {reinterpret_cast<abi::SiteEntry*>(region() + geometry_.sites_offset()), geometry_.site_count});
   table_ = {};
   take(batch, std::move(made));
+  give_up_unpatched();
   return {};
 }
 
@@ -349,7 +318,7 @@ void Instrumentation::refuse(const PadJob& job, const std::string& reason) {
 // must ask for its pid, unless it only counts.
 uint32_t Instrumentation::unannounced_gate() const {
   if (!follow_fork_) return abi::kGateIgnored;
-  if (process_.seccomp_mode() != 0 && geometry_.slot_size != 0) return abi::kGateClosed;
+  if (!no_calls_.empty() && geometry_.slot_size != 0) return abi::kGateClosed;
   return abi::kGateOpen | abi::kGateChild;
 }
 
@@ -381,13 +350,12 @@ void Instrumentation::write_schema(std::string_view text) {
   __atomic_store_n(&header->schema_size, text.size(), __ATOMIC_RELEASE);
 }
 
-// For the thread's id, or to read memory. A system call that nobody wants might displease a filter that comes
-// later.
+// For the thread's id, to read memory, or to wait for blip. A system call that nobody wants might displease a
+// filter that comes later.
 bool Instrumentation::asks_kernel() const {
-  if (may_be_filtered_later(modules_)) return false;
-  if (spare_probes_ != 0 && spares_ask_kernel_) return true;
+  if (geometry_.ranges || (spare_probes_ != 0 && spares_ask_kernel_)) return true;
   return std::any_of(probes_.begin(), probes_.end(), [](const Probe& probe) {
-    if (!probe.program.hit.empty()) return true;
+    if (!probe.program.hit.empty() || probe.program.kind == jit::Program::Kind::kTellLibraries) return true;
     return std::any_of(probe.program.fields.begin(), probe.program.fields.end(), [](const jit::Field& f) {
       return f.capture == jit::Capture::kTid || f.capture == jit::Capture::kThreadKey;
     });
@@ -399,8 +367,9 @@ Status Instrumentation::write_gate(uint32_t gate) {
   const abi::GatePage page{.gate = gate,
                            .pid = process_.ns_pid(),
                            .tid_offset = facts_.tid_offset.value_or(abi::kNoTidOffset),
-                           .no_syscalls = process_.seccomp_mode() != 0 || !asks_kernel(),
-                           .own_ranges = unmap_.obstacle.empty()};
+                           .no_syscalls = forbids_calls(),
+                           .calls = 0,
+                           .own_ranges = no_ranges_.empty() && !forbids_calls()};
   return memory_.write(region_.control - abi::kGatePageSize, bytes_of(page));
 }
 

@@ -27,7 +27,7 @@
 #include "probe/thread_facts.h"
 #include "probe/threads.h"
 #include "probe/trap_sites.h"
-#include "probe/unmap_sites.h"
+#include "probe/watched_calls.h"
 #include "proc/attachment.h"
 #include "proc/memory.h"
 #include "proc/process.h"
@@ -97,7 +97,9 @@ class Instrumentation {
   bool is_patched(AddrRange library) const;
 
   // Why memory of the target is read through the kernel only; empty: RangeFeed may publish what can be read.
-  const std::string& no_ranges() const { return unmap_.obstacle; }
+  const std::string& no_ranges() const { return no_ranges_; }
+  // Why pads make no system calls, so that what they do not know how to read is a fault; empty: they may.
+  const std::string& no_calls() const { return no_calls_; }
 
   abi::LibraryWord& library_word() const { return reinterpret_cast<abi::DataHeader*>(region())->libraries; }
 
@@ -122,8 +124,12 @@ class Instrumentation {
   Status choose_clock();
   std::vector<x86::CloneSite> find_clone_sites();
   Status map_memory();
-  void plan_ranges();
+  void plan_calls();
   void prepare_ranges(proc::RemoteCaller& caller);
+  void note_filter(bool is_filtered);
+  void give_up(const x86::CloneSite& site);
+  void give_up_unpatched();
+  bool meets_call(proc::Attachment& attachment, std::span<const InterruptedCode> interrupted, bool last_try);
   bool watches(const x86::Rewrite& rewrite) const;
   Status check_tsc(proc::RemoteCaller& caller);
   Status build();
@@ -145,8 +151,8 @@ class Instrumentation {
   Status fill_header();
   uint32_t unannounced_gate() const;
   jit::Environment environment() const;
-  bool thread_before(proc::Attachment& attachment, std::span<const x86::CloneSite> sites) const;
   bool asks_kernel() const;
+  bool forbids_calls() const { return !asks_kernel() || !no_calls_.empty(); }
   Status write_gate(uint32_t gate);
   Status populate();
   Status patch_patiently();
@@ -177,7 +183,10 @@ class Instrumentation {
   abi::Geometry geometry_;
   std::vector<x86::CloneSite> clone_sites_;
   SigactionSites sigaction_;  // looked for only if there are traps
-  UnmapSites unmap_;          // looked for only if programs read memory
+  // watch_calls.cc: calls that take memory away, if programs read it, or that install seccomp filters, if
+  // pads make system calls.
+  std::vector<x86::CloneSite> call_sites_;
+  std::string no_ranges_, no_calls_;
   bool wants_traps_ = false;
   std::string no_traps_;                 // why there will be none although they were planned
   TargetAddr trap_stub_, trap_runtime_;  // see BuiltArea

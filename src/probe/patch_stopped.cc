@@ -12,6 +12,7 @@
 #include "probe/text.h"
 #include "probe/threads.h"
 #include "probe/trap_action.h"
+#include "probe/watch_calls.h"
 #include "proc/attachment.h"
 #include "proc/cpu.h"
 #include "proc/remote_call.h"
@@ -52,7 +53,7 @@ Result<bool> Instrumentation::check_facts(proc::Attachment& attachment) {
   if (hold() && (intact || !facts_.rseq)) return false;
   facts_ = find_thread_facts(attachment, memory_, process_.ns_pid(), facts_.tid_offset);
   if (unhooked_clone_ || !intact || !hold()) facts_.rseq.reset();
-  if (!facts_.rseq && unmap_.obstacle.empty()) unmap_.obstacle = "the threads have no restartable sequences";
+  if (!facts_.rseq && no_ranges_.empty()) no_ranges_ = "the threads have no restartable sequences";
   report_.notes.push_back("threads differ, or clone is watched by another tool: using the shared ring");
   report_.refused.clear();
   TRY_OK(build());
@@ -78,11 +79,10 @@ Result<bool> Instrumentation::patch_stopped(proc::Attachment& attachment, PatchI
   TRY(const std::vector<proc::Map> maps, proc::read_maps(process_.pid()));
   TRY_OK(refuse_other_blip(maps));
   TRY_OK(check_mapped(maps));
-  if (!open_ && unmap_.obstacle.empty() && thread_before(attachment, unmap_.sites)) {
-    if (!last_try) return false;
-    unmap_.obstacle = "the program takes memory away all the time";
-  }
-  if (!open_ && facts_.rseq && thread_before(attachment, clone_sites_)) {
+  TRY(const std::vector<InterruptedCode> interrupted, interrupted_code(attachment, memory_, maps));
+  if (!open_) note_filter(any_filtered(attachment));
+  if (!open_ && meets_call(attachment, interrupted, last_try)) return false;
+  if (!open_ && facts_.rseq && any_before(attachment, interrupted, clone_sites_)) {
     if (!last_try) return false;
     return Error(ErrorKind::kBusy,
                  fmt::format("process {} makes children all the time: try again", process_.pid()));
@@ -93,7 +93,7 @@ Result<bool> Instrumentation::patch_stopped(proc::Attachment& attachment, PatchI
     if (!obstacle.empty()) TRY_OK(drop_traps(obstacle));
   }
   const bool touched_before = std::exchange(touched_, true);  // threads may be moved
-  TRY(const std::vector<const Patch*> blocked, move_into_pads(attachment, memory_, maps, index, last_try));
+  TRY(const std::vector<const Patch*> blocked, move_into_pads(attachment, interrupted, index, last_try));
   if (!blocked.empty()) {
     if (!last_try) {
       touched_ = touched_before;
@@ -104,9 +104,10 @@ Result<bool> Instrumentation::patch_stopped(proc::Attachment& attachment, PatchI
   TRY_OK(drop_parked(attachment, maps, index));
   if (!open_) TRY_OK(write_gate(abi::kGateOpen));
   if (!open_ && has_traps()) TRY_OK(start_traps(attachment, maps));
-  open_ = true;
+  const bool opens = !std::exchange(open_, true);
   TRY(const TextReport text, install_text(memory_, table_.edits, table_.fresh()));
   TRY_OK(drop(text));
+  if (opens) TRY_OK(write_gate(abi::kGateOpen));  // some calls may turn out to be somebody else's
   for (Patch& patch : table_.patches) patch.fresh = false;
   switch_off_broken_groups();
   return true;
@@ -116,7 +117,7 @@ Result<bool> Instrumentation::patch_stopped(proc::Attachment& attachment, PatchI
 bool Instrumentation::watches(const x86::Rewrite& rewrite) const {
   const auto covered = [&](const x86::CloneSite& site) { return covers(rewrite, site); };
   return std::any_of(clone_sites_.begin(), clone_sites_.end(), covered) ||
-         std::any_of(unmap_.sites.begin(), unmap_.sites.end(), covered);
+         std::any_of(call_sites_.begin(), call_sites_.end(), covered);
 }
 
 // Where an exit could not be patched, the entry must not remember calls.
@@ -126,15 +127,6 @@ void Instrumentation::switch_off_broken_groups() {
     if (probes_[probe].group != Probe::kAlone) broken.insert(probes_[probe].group);
   for (size_t i = 0; !broken.empty() && i < probes_.size(); ++i)
     if (broken.contains(probes_[i].group)) switch_probe(i, false);
-}
-
-// About to make a child, say, that nobody would announce at the gate.
-bool Instrumentation::thread_before(proc::Attachment& attachment,
-                                    std::span<const x86::CloneSite> sites) const {
-  for (const proc::Thread& thread : attachment.threads())
-    for (const x86::CloneSite& site : sites)
-      if (thread.restart_pc() == site.addr.value + abi::kJumpSize) return true;
-  return false;
 }
 
 Status Instrumentation::drop(const std::vector<const Patch*>& blocked, const std::string& reason) {
@@ -150,12 +142,20 @@ Status Instrumentation::drop(const std::vector<const Patch*>& blocked, const std
 // Fibers that do not run may have been interrupted inside a window.
 Status Instrumentation::drop_parked(proc::Attachment& attachment, const std::vector<proc::Map>& maps,
                                     const PatchIndex& index) {
-  const std::vector<AddrRange> places = index.disturbed_places();
+  std::vector<AddrRange> places = index.disturbed_places();
+  const std::vector<AddrRange> calls = open_ ? std::vector<AddrRange>() : instructions_of(call_sites_);
+  places.insert(places.end(), calls.begin(), calls.end());
   if (places.empty() || !may_park_code(parking_, attachment, memory_, maps)) return {};
-  TRY(const ParkedCode parked, find_parked_code(memory_, maps, places));
+  TRY(const ParkedCode parked, find_parked_code(memory_, maps, merge_ranges(std::move(places))));
   std::vector<const Patch*> found;
   for (const InterruptedCode& code : parked.found)
     if (const Patch* patch = index.disturbed_at(code.pc)) found.push_back(patch);
+  const auto is_call = [&](const InterruptedCode& code) {
+    return std::any_of(calls.begin(), calls.end(), [&](const AddrRange& r) { return r.contains(code.pc); });
+  };
+  if (no_ranges_.empty() && !calls.empty() &&
+      (parked.unknown || std::any_of(parked.found.begin(), parked.found.end(), is_call)))
+    no_ranges_ = "a fiber may be about to take memory away";
   if (!found.empty())
     return drop(found, "a fiber, or what looks like one, is inside the bytes to be replaced");
   if (!parked.unknown) return {};
@@ -202,9 +202,8 @@ Status Instrumentation::deactivate(const EditMask& edits,
     const auto covered = [&](const auto& site) {
       return patch.job && covers(patch.job->site->rewrite, site);
     };
-    if (unmap_.obstacle.empty() &&
-        (patch.unmaps || std::any_of(unmap_.sites.begin(), unmap_.sites.end(), covered)))
-      unmap_.obstacle = "a system call that takes memory away cannot be watched";
+    for (const x86::CloneSite& site : call_sites_)
+      if (covered(site) || (patch.unmaps && site.addr == patch.addr)) give_up(site);
     const bool guards_clone = std::any_of(clone_sites_.begin(), clone_sites_.end(), covered);
     if (guards_clone && facts_.rseq)
       return Error(ErrorKind::kBusy,

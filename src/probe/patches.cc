@@ -57,7 +57,7 @@ class PatchMaker {
       if (site.number == jit::kSigactionNumber)
         refuse(job, "it is part of the system call that sets signal actions, which blip watches itself");
       else if (jit::may_unmap(site.number) && !covers(input_.jobs[job].site->rewrite, site))
-        refuse(job, "it is part of a system call that takes memory away, which blip watches itself");
+        refuse(job, "it is part of a system call that blip watches itself");
       else if (!covers(input_.jobs[job].site->rewrite, site))
         refuse(job, "it is part of a system call that makes processes, which blip watches itself");
     }

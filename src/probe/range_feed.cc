@@ -5,7 +5,7 @@
 
 #include "probe/left_region.h"
 #include "probe/readable_memory.h"
-#include "probe/unmap_sites.h"
+#include "probe/watched_calls.h"
 #include "proc/guard_pages.h"
 #include "proc/maps.h"
 
@@ -33,15 +33,13 @@ bool is_known_code(const proc::Map& map) {
 
 RangeFeed::RangeFeed(const proc::Process& process, const proc::Memory& memory,
                      std::span<const Module> modules, const Instrumentation& instrumentation)
-    : process_(process),
-      memory_(memory),
-      modules_(modules),
-      obstacle_(instrumentation.no_ranges()),
-      publisher_(instrumentation.geometry(), instrumentation.region()) {}
+    : process_(process), memory_(memory), modules_(modules), obstacle_(instrumentation.no_ranges()) {
+  if (obstacle_.empty()) publisher_.emplace(instrumentation.geometry(), instrumentation.region());
+}
 
 void RangeFeed::refresh() {
   if (!obstacle_.empty() || Clock::now() < next_) return;
-  const uint64_t misses = publisher_.misses();
+  const uint64_t misses = publisher_->misses();
   if (!first_ && misses == misses_) return;
   const auto start = Clock::now();
   look();
@@ -50,12 +48,12 @@ void RangeFeed::refresh() {
 
 // Misses of before the look: those that come meanwhile ask for another one.
 void RangeFeed::look() {
-  const uint64_t misses = publisher_.misses();
-  if (publisher_.is_closed()) {
+  const uint64_t misses = publisher_->misses();
+  if (publisher_->is_closed()) {
     obstacle_ = "the program makes code at run time, or has come under a seccomp filter";
     return;
   }
-  const auto look = publisher_.begin();
+  const auto look = publisher_->begin();
   if (!look) return;
   if (auto status = publish(*look); !status) {
     if (status.error().kind() != ErrorKind::kBusy) obstacle_ = status.error().message();
@@ -73,31 +71,49 @@ Status RangeFeed::publish(const ring::RangePublisher::Look& look) {
   const ReadableMemory memory = readable_memory(maps, modules);
   TRY(const auto guards, proc::guard_pages(process_.pid(), memory.ranges));
   if (!guards) return Error(ErrorKind::kUnsupported, "the kernel cannot tell where guard pages are");
-  if (!publisher_.publish(look, without(memory.ranges, *guards), memory.heap_end))
+  if (!publisher_->publish(look, without(memory.ranges, *guards), memory.heap_end))
     return Error(ErrorKind::kBusy, "the program takes memory away");
   ++published_;
   return {};
 }
 
-// Libraries that came later are looked at once. Code that is no file's may do anything.
+// The same file at the same place; what was written to since is found at the next look at it, if at all.
+bool RangeFeed::is_known(const proc::Map& map) const {
+  return std::any_of(known_.begin(), known_.end(), [&](const proc::Map& k) {
+    return k.range == map.range && k.dev == map.dev && k.inode == map.inode && k.offset == map.offset;
+  });
+}
+
+// Code that is no file's may do anything.
 Status RangeFeed::check_code(std::span<const proc::Map> maps) {
-  const auto is_unknown = [&](const proc::Map& map) {
-    return map.exec && !is_known_code(map) && !has_code(modules_, map) && !has_code(late_modules_, map);
-  };
-  const auto anonymous = std::find_if(
-      maps.begin(), maps.end(), [&](const proc::Map& map) { return is_unknown(map) && !map.file_backed(); });
-  if (anonymous != maps.end()) return Error(ErrorKind::kUnsupported, "the program makes code at run time");
-  if (std::none_of(maps.begin(), maps.end(), is_unknown)) return {};
-  TRY(LoadedModules loaded, load_modules(process_, memory_, maps));
-  for (Module& module : loaded.modules) {
-    const auto same = [&](const Module& m) { return m.path() == module.path() && m.bias() == module.bias(); };
-    if (std::any_of(modules_.begin(), modules_.end(), same)) continue;
-    if (const std::string calls = calls_of_its_own(module); !calls.empty())
-      return Error(ErrorKind::kUnsupported, calls);
-    late_modules_.push_back(std::move(module));
+  std::vector<proc::Map> code;
+  for (const proc::Map& map : maps) {
+    if (!map.exec || is_known_code(map) || is_known(map)) continue;
+    if (!map.file_backed()) return Error(ErrorKind::kUnsupported, "the program makes code at run time");
+    if (first_ && has_code(modules_, map))
+      known_.push_back(map);  // these calls are watched
+    else
+      code.push_back(map);
   }
-  if (std::any_of(maps.begin(), maps.end(), is_unknown))
-    return Error(ErrorKind::kUnsupported, "there is code that blip cannot read");
+  return code.empty() ? Status() : look_at_new(code, maps);
+}
+
+// Libraries that came later are looked at once.
+Status RangeFeed::look_at_new(std::span<const proc::Map> code, std::span<const proc::Map> maps) {
+  TRY(LoadedModules loaded, load_modules(process_, memory_, maps, files_));
+  for (const proc::Map& map : code) {
+    const auto module = std::find_if(loaded.modules.begin(), loaded.modules.end(), [&](const Module& m) {
+      return has_code({&m, 1}, map);
+    });
+    if (module == loaded.modules.end())
+      return Error(ErrorKind::kUnsupported, "there is code that blip cannot read");
+    if (const std::string calls = calls_of_its_own(*module); !calls.empty())
+      return Error(ErrorKind::kUnsupported, calls);
+    std::erase_if(late_modules_, [&](const Module& m) { return m.extent().overlaps(module->extent()); });
+    std::erase_if(known_, [&](const proc::Map& k) { return k.range.overlaps(map.range); });
+    late_modules_.push_back(*module);
+    known_.push_back(map);
+  }
   return {};
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,13 +34,17 @@ class RangeFeed {
   void look();
   Status publish(const ring::RangePublisher::Look& look);
   Status check_code(std::span<const proc::Map> maps);
+  Status look_at_new(std::span<const proc::Map> code, std::span<const proc::Map> maps);
+  bool is_known(const proc::Map& map) const;
 
   const proc::Process& process_;
   const proc::Memory& memory_;
   std::span<const Module> modules_;
   std::vector<Module> late_modules_;  // have no calls to watch
+  ModuleFiles files_;                 // of those
+  std::vector<proc::Map> known_;      // code that was looked at
   std::string obstacle_;
-  ring::RangePublisher publisher_;
+  std::optional<ring::RangePublisher> publisher_;  // none: there is an obstacle from the start
   bool first_ = true;
   uint64_t misses_ = 0;  // at the last look
   Clock::time_point next_{};

@@ -123,9 +123,21 @@ std::optional<TargetAddr> PatchIndex::original_of(TargetAddr pc) const {
   return std::nullopt;
 }
 
-Result<std::vector<const Patch*>> move_into_pads(proc::Attachment& attachment, const proc::Memory& memory,
-                                                 std::span<const proc::Map> maps, const PatchIndex& index,
-                                                 bool move_if_blocked) {
+Result<std::vector<InterruptedCode>> interrupted_code(proc::Attachment& attachment,
+                                                      const proc::Memory& memory,
+                                                      std::span<const proc::Map> maps) {
+  std::vector<InterruptedCode> all;
+  SignalFrames frames(attachment.threads(), memory, maps);
+  for (size_t i = 0; i < attachment.threads().size(); ++i) {
+    TRY(const std::vector<InterruptedCode> codes, frames.interrupted(i));
+    all.insert(all.end(), codes.begin(), codes.end());
+  }
+  return all;
+}
+
+Result<std::vector<const Patch*>> move_into_pads(proc::Attachment& attachment,
+                                                 std::span<const InterruptedCode> interrupted,
+                                                 const PatchIndex& index, bool move_if_blocked) {
   std::vector<const Patch*> blocked;
   std::vector<std::pair<proc::Thread*, TargetAddr>> moves;
   for (proc::Thread& thread : attachment.threads()) {
@@ -138,13 +150,8 @@ Result<std::vector<const Patch*>> move_into_pads(proc::Attachment& attachment, c
       }
     }
   }
-  // Also where no signal is caught now: a handler may have taken itself away (SA_RESETHAND) and still run.
-  SignalFrames frames(attachment.threads(), memory, maps);
-  for (size_t i = 0; i < attachment.threads().size(); ++i) {
-    TRY(const std::vector<InterruptedCode> codes, frames.interrupted(i));
-    for (const InterruptedCode& code : codes)
-      if (const Patch* patch = index.disturbed_at(code.pc)) blocked.push_back(patch);
-  }
+  for (const InterruptedCode& code : interrupted)
+    if (const Patch* patch = index.disturbed_at(code.pc)) blocked.push_back(patch);
   if (!blocked.empty() && !move_if_blocked) return blocked;
   for (auto [thread, copy] : moves) TRY_OK(thread->set_registers(moved(*thread, copy)));
   return blocked;

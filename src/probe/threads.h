@@ -53,12 +53,18 @@ class PatchIndex {
   Places springboards_;
 };
 
+// Where signal handlers of all threads will return to. Also where no signal is caught now: a handler may have
+// taken itself away (SA_RESETHAND) and still run.
+Result<std::vector<InterruptedCode>> interrupted_code(proc::Attachment& attachment,
+                                                      const proc::Memory& memory,
+                                                      std::span<const proc::Map> maps);
+
 // Before installing: moves every thread that stands inside a window to the same instruction's copy in the
 // pad. Returns the patches that cannot be installed now, because a thread or a signal frame is inside and
 // cannot be moved; if there are any, no thread is moved unless `move_if_blocked`.
-Result<std::vector<const Patch*>> move_into_pads(proc::Attachment& attachment, const proc::Memory& memory,
-                                                 std::span<const proc::Map> maps, const PatchIndex& index,
-                                                 bool move_if_blocked);
+Result<std::vector<const Patch*>> move_into_pads(proc::Attachment& attachment,
+                                                 std::span<const InterruptedCode> interrupted,
+                                                 const PatchIndex& index, bool move_if_blocked);
 
 // Before restoring: takes threads from springboards back to their sites. Returns the springboards that
 // signal frames will go back to: they have to stay. `only`: those that are still there; where another was,

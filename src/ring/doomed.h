@@ -19,11 +19,15 @@ enum SystemCall : uint32_t {
   kShmat = 30,
   kPrctl = 157,
   kSeccomp = 317,
+  kUserfaultfd = 323,  // reads of what it watches may wait, or be a SIGBUS
   kPkeyMprotect = 329,
   kProcessMadvise = 440,
 };
-inline constexpr uint32_t kDooming[] = {kMmap,  kMprotect, kMunmap,  kBrk,          kMremap,        kMadvise,
-                                        kShmat, kPrctl,    kSeccomp, kPkeyMprotect, kProcessMadvise};
+inline constexpr uint32_t kDooming[] = {kMmap,    kMprotect,    kMunmap,       kBrk,
+                                        kMremap,  kMadvise,     kShmat,        kPrctl,
+                                        kSeccomp, kUserfaultfd, kPkeyMprotect, kProcessMadvise};
+// Of these, those that make system calls of pads dangerous.
+inline constexpr uint32_t kFiltering[] = {kPrctl, kSeccomp};
 
 struct Doom {
   enum Kind : uint32_t {
@@ -32,6 +36,7 @@ struct Doom {
     kHeap,     // what is above `begin`, up to the end of the heap
     kNewCode,  // as kMemory, and there may be code that blip has not seen
     kAll,      // for good: see close_ranges()
+    kFilter,   // as kAll, and pads may make no system calls any more
   } kind = kNothing;
   uint64_t begin = 0, end = 0;
   uint64_t other_begin = 0, other_end = 0;
@@ -80,11 +85,17 @@ inline bool is_harmless(uint64_t advice) {
   return (a >= 0 && a <= 4) || (a >= 10 && a <= 25) || a == 8;
 }
 
+// PR_SET_SECCOMP, PR_SET_SYSCALL_USER_DISPATCH: system calls that the program does not expect may end it.
+inline Doom by_prctl(uint32_t option) {
+  return option == 22 || option == 59 ? Doom{.kind = Doom::kFilter} : Doom{};
+}
+
 }  // namespace doomed
 
 inline Doom doomed_by(uint32_t number, const uint64_t* args) {
-  constexpr uint64_t kShmRemap = 040000, kShmExec = 0100000, kSetSeccomp = 22;
-  switch (number) {
+  constexpr uint64_t kShmRemap = 040000, kShmExec = 0100000;
+  constexpr uint32_t kX32 = 0x4000'0000;  // the same calls
+  switch (number & ~kX32) {
     case kMmap:
       return doomed::by_mmap(args);
     case kMprotect:
@@ -104,10 +115,12 @@ inline Doom doomed_by(uint32_t number, const uint64_t* args) {
     case kShmat:
       if ((args[2] & kShmExec) != 0) return {.kind = Doom::kAll};
       return (args[2] & kShmRemap) != 0 ? doomed::memory(args[1], UINT64_MAX) : Doom{};
-    case kSeccomp:
+    case kUserfaultfd:
       return {.kind = Doom::kAll};
+    case kSeccomp:
+      return {.kind = Doom::kFilter};
     case kPrctl:
-      return args[0] == kSetSeccomp ? Doom{.kind = Doom::kAll} : Doom{};
+      return doomed::by_prctl(static_cast<uint32_t>(args[0]));
     default:
       return {};
   }
@@ -117,17 +130,17 @@ inline Doom doomed_by(uint32_t number, const uint64_t* args) {
 inline bool begin_call(uint8_t* control, uint32_t number, const uint64_t* args) {
   const Doom doom = doomed_by(number, args);
   if (doom.kind == Doom::kNothing) return false;
-  if (doom.kind == Doom::kAll) {
+  if (doom.kind == Doom::kAll || doom.kind == Doom::kFilter) {
     close_ranges(control);
+    if (doom.kind == Doom::kFilter) forbid_own_calls(control);
     return false;
   }
   const Unmapping unmapping = announce_unmap(control);
   if (unmapping.table == nullptr) return false;
-  if (doom.kind == Doom::kNewCode) __atomic_fetch_add(&unmapping.ranges->code_changes, 1, __ATOMIC_SEQ_CST);
   const uint64_t end = doom.kind == Doom::kHeap ? unmapping.table->heap_end : doom.end;
   bool cut = cut_ranges(*unmapping.table, doom.begin, end);
   cut |= cut_ranges(*unmapping.table, doom.other_begin, doom.other_end);
-  leave_sections(unmapping, cut);
+  leave_sections(control, unmapping, cut);
   return true;
 }
 

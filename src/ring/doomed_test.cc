@@ -59,8 +59,12 @@ const Case kCases[] = {
     {"shmat over", SYS_shmat, {1, kP, SHM_REMAP}, Doom::kMemory, kP, kEnd},
     {"shmat of code", SYS_shmat, {1, kP, SHM_EXEC}, Doom::kAll},
     {"shmdt", SYS_shmdt, {kP}, Doom::kNothing},
-    {"seccomp", SYS_seccomp, {1, 0, 0}, Doom::kAll},
-    {"prctl seccomp", SYS_prctl, {PR_SET_SECCOMP, 2, 0}, Doom::kAll},
+    {"seccomp", SYS_seccomp, {1, 0, 0}, Doom::kFilter},
+    {"seccomp of x32", 0x40000000 | SYS_seccomp, {1, 0, 0}, Doom::kFilter},
+    {"prctl seccomp", SYS_prctl, {PR_SET_SECCOMP, 2, 0}, Doom::kFilter},
+    {"prctl seccomp, as an int", SYS_prctl, {PR_SET_SECCOMP | uint64_t{1} << 32, 2, 0}, Doom::kFilter},
+    {"prctl dispatch", SYS_prctl, {59, 1, 0}, Doom::kFilter},
+    {"userfaultfd", SYS_userfaultfd, {0}, Doom::kAll},
     {"prctl name", SYS_prctl, {PR_SET_NAME, 0}, Doom::kNothing},
     {"read", SYS_read, {0, kP, 0x1000}, Doom::kNothing},
 };
@@ -121,13 +125,23 @@ TEST_F(DoomedCall, new_code_takes_all_until_blip_has_looked_at_it) {
   EXPECT_TRUE(begin(SYS_mmap, {0, 0x1000, PROT_EXEC | PROT_READ, MAP_PRIVATE}));
   EXPECT_FALSE(is_there(0x5000));
   end_unmap(region_.region());
-  EXPECT_EQ(publisher_.begin().value().code_changes, 1u);
 }
 
-TEST_F(DoomedCall, a_filter_closes_the_ranges) {
+TEST_F(DoomedCall, a_filter_closes_the_ranges_and_forbids_system_calls) {
+  EXPECT_TRUE(begin_own_call(region_.gate()));
+  end_own_call(region_.gate());
   EXPECT_FALSE(begin(SYS_seccomp, {1, 0, 0}));
+  EXPECT_FALSE(begin_own_call(region_.gate()));
+  EXPECT_EQ(region_.gate()->calls, 0u);
+  EXPECT_EQ(region_.header()->filtered, 1u);
   EXPECT_TRUE(publisher_.is_closed());
   EXPECT_FALSE(is_there(0x5000));
+}
+
+TEST_F(DoomedCall, a_filter_of_a_process_without_ranges_forbids_them_too) {
+  region_.gate()->own_ranges = 0;
+  EXPECT_FALSE(begin(SYS_prctl, {PR_SET_SECCOMP, 1}));
+  EXPECT_EQ(region_.gate()->no_syscalls, 1u);
 }
 
 TEST_F(DoomedCall, a_harmless_one_costs_nobody_anything) {

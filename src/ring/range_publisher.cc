@@ -26,7 +26,7 @@ RangePublisher::RangePublisher(const abi::Geometry& geometry, uint8_t* region)
 std::optional<RangePublisher::Look> RangePublisher::begin() const {
   const uint64_t word = __atomic_load_n(&control_->word, __ATOMIC_SEQ_CST);
   if (is_closed() || __atomic_load_n(&control_->pending, __ATOMIC_SEQ_CST) != 0) return std::nullopt;
-  return Look{word, __atomic_load_n(&control_->code_changes, __ATOMIC_SEQ_CST)};
+  return Look{word};
 }
 
 bool RangePublisher::publish(const Look& look, std::span<const AddrRange> ranges, TargetAddr heap_end) {

@@ -20,7 +20,6 @@ class RangePublisher {
   // The state before a look at the process's memory.
   struct Look {
     uint64_t word = 0;
-    uint32_t code_changes = 0;  // what is published must be for the code as it is after these
   };
   // To be taken before the look. None: calls are under way (or were left for ever), or it is over for good.
   std::optional<Look> begin() const;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "abi/layout.h"
+#include "ring/system_calls.h"
 #include "ring/writer.h"
 
 namespace blip::ring {
@@ -21,13 +22,17 @@ inline abi::RangeControl* own_range_control(uint8_t* control) {
 }
 
 // membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED_RSEQ): whatever section of this process is running starts over.
-inline void restart_sections() {
+// Where pads may make no system calls any more, who forbade them has cut everything and done this before.
+inline void restart_sections(uint8_t* control) {
   constexpr long kMembarrier = 324, kPrivateExpeditedRseq = 1 << 7;
+  auto* page = shared_at<abi::GatePage>(control - abi::kGatePageSize, 0);
+  if (!begin_own_call(page)) return;
   long result = kMembarrier;
   asm volatile("syscall"
                : "+a"(result)
                : "D"(kPrivateExpeditedRseq), "S"(0), "d"(0)
                : "rcx", "r11", "memory");
+  end_own_call(page);
 }
 
 // The number of ranges that start at or below `addr`.
@@ -86,8 +91,8 @@ inline Unmapping announce_unmap(uint8_t* control) {
 
 // After all cuts. Where nothing was cut, another thread may have done it, and its membarrier be still to
 // come: that thread is counted until after it.
-inline void leave_sections(const Unmapping& unmapping, bool cut) {
-  if (cut || __atomic_load_n(&unmapping.ranges->pending, __ATOMIC_SEQ_CST) != 1) restart_sections();
+inline void leave_sections(uint8_t* control, const Unmapping& unmapping, bool cut) {
+  if (cut || __atomic_load_n(&unmapping.ranges->pending, __ATOMIC_SEQ_CST) != 1) restart_sections(control);
 }
 
 // To be called before memory [begin, end) is taken away, or may be. True: end_unmap() must follow once it is;
@@ -95,7 +100,7 @@ inline void leave_sections(const Unmapping& unmapping, bool cut) {
 inline bool begin_unmap(uint8_t* control, uint64_t begin, uint64_t end) {
   const Unmapping unmapping = announce_unmap(control);
   if (unmapping.table == nullptr) return false;
-  leave_sections(unmapping, cut_ranges(*unmapping.table, begin, end));
+  leave_sections(control, unmapping, cut_ranges(*unmapping.table, begin, end));
   return true;
 }
 
@@ -104,14 +109,10 @@ inline void end_unmap(uint8_t* control) {
 }
 
 // From now on every read asks the kernel: what takes memory away can no longer be seen, or membarrier no
-// longer be called. Waits, not for long, for those who are about to call it.
+// longer be called.
 inline void close_ranges(uint8_t* control) {
   if (!begin_unmap(control, 0, UINT64_MAX)) return;
-  abi::RangeControl* ranges = range_control(control);
-  __atomic_store_n(&ranges->closed, 1, __ATOMIC_SEQ_CST);
-  constexpr uint32_t kPatience = 1 << 16;
-  for (uint32_t i = 0; i < kPatience && __atomic_load_n(&ranges->pending, __ATOMIC_SEQ_CST) != 1; ++i)
-    __builtin_ia32_pause();
+  __atomic_store_n(&range_control(control)->closed, 1, __ATOMIC_SEQ_CST);
   end_unmap(control);
 }
 

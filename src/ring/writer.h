@@ -5,6 +5,7 @@
 #pragma once
 
 #include "abi/layout.h"
+#include "ring/system_calls.h"
 
 namespace blip::ring {
 
@@ -95,8 +96,10 @@ inline int32_t system_tid() {
 // id may be its parent's, so the kernel is asked. Threads that do this at once store the same.
 inline uint32_t open_wiped_gate(uint8_t* control, abi::GatePage* page) {
   constexpr long kSysGetpid = 39;
-  const uint32_t gate = shared_at<const abi::DataHeader>(control, 0)->unannounced_gate;
+  const auto* header = shared_at<const abi::DataHeader>(control, 0);
+  const uint32_t gate = header->unannounced_gate;
   if ((gate & abi::kGateOpen) != 0) {
+    if (__atomic_load_n(&header->filtered, __ATOMIC_RELAXED) != 0) return abi::kGateClosed;
     page->pid = system_id(kSysGetpid);
     page->tid_offset = abi::kNoTidOffset;
   }
@@ -108,13 +111,16 @@ inline uint32_t open_wiped_gate(uint8_t* control, abi::GatePage* page) {
 
 // The calling thread as the kernel names it. The thread pointer is believed only while no child can be
 // running on a parent's TLS (gate == kGateOpen); where a system call is needed but forbidden, 0.
-inline int32_t current_tid(const abi::GatePage* page, uint32_t gate) {
+inline int32_t current_tid(abi::GatePage* page, uint32_t gate) {
   if (gate == abi::kGateOpen && page->tid_offset != abi::kNoTidOffset) {
     int32_t tid;
     asm volatile("movl %%fs:(%1), %0" : "=r"(tid) : "r"(static_cast<int64_t>(page->tid_offset)));
     return tid;
   }
-  return page->no_syscalls ? 0 : system_tid();
+  if (!begin_own_call(page)) return 0;
+  const int32_t tid = system_tid();
+  end_own_call(page);
+  return tid;
 }
 
 // When and where a hit was. IA32_TSC_AUX and the limit of a segment made for it hold node << 12 | cpu on

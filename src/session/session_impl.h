@@ -65,6 +65,7 @@ struct Session::Impl {
   std::optional<End> drop_gone(const Hooks& hooks);
   void look_for_more(const Hooks& hooks);
   void look_at_libraries(const Hooks& hooks);
+  void refresh_ranges(const Hooks& hooks);
   // session_follow.cc
   void watch_all();
   bool may_come_later() const;

@@ -94,10 +94,18 @@ void Session::Impl::look_at_libraries(const Hooks& hooks) {
   for (const auto& process : live) process->look_at_libraries(told);
 }
 
+void Session::Impl::refresh_ranges(const Hooks& hooks) {
+  for (const auto& process : live) {
+    const auto change = process->refresh_ranges();
+    if (change && options.verbose && hooks.notice) hooks.notice(*change);
+  }
+}
+
 End Session::Impl::loop(const Hooks& hooks) {
   const auto begin = Clock::now();
   for (;;) {
     const uint64_t bytes = drain();
+    refresh_ranges(hooks);
     if (hooks.end_of_round) hooks.end_of_round();
     if (context.limit.reached()) return End::kMaxEvents;
     for (const auto& process : live)

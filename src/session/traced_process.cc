@@ -167,6 +167,7 @@ abi::Geometry TracedProcess::geometry(uint32_t largest_record) const {
   abi::Geometry g{.class_count = static_cast<uint32_t>(context_.classes.classes().size()) + abi::kFirstClass +
                                  spare_classes()};
   g.latencies = options.latencies;
+  g.ranges = reads_memory();
   if (options.mode == Mode::kCount) return g;
   g.subbuf_count = options.subbuf_count;
   g.subbuf_size = context_.subbuf_size;
@@ -194,6 +195,7 @@ Status TracedProcess::arm() {
              .classes = context_.classes.classes()};
   TRY(source_, make_source(largest));
   hold_loader();
+  feed_ranges();
   return {};
 }
 
@@ -313,6 +315,7 @@ void TracedProcess::report(Armed& armed) const {
   armed.remarks.insert(armed.remarks.end(), remarks_.begin(), remarks_.end());
   armed.notes.insert(armed.notes.end(), notes_.begin(), notes_.end());
   armed.notes.insert(armed.notes.end(), report.notes.begin(), report.notes.end());
+  if (ranges_) armed.notes.push_back(how_memory_is_read());
   armed.paused_ms = std::max(armed.paused_ms, to_ms(report.paused));
 }
 
@@ -361,6 +364,7 @@ bool TracedProcess::disarm(Summary& summary) {
   disarmed_ = true;
   bool kept = false;
   loader_.reset();
+  ranges_.reset();
   if (!has_left()) {
     auto removed = source_->disarm();
     kept = removed && removed->kept;

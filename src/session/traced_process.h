@@ -14,6 +14,7 @@
 #include "probe/leftovers.h"
 #include "probe/module.h"
 #include "probe/plan.h"
+#include "probe/range_feed.h"
 #include "proc/memory.h"
 #include "proc/process.h"
 #include "session/classes.h"
@@ -96,6 +97,10 @@ class TracedProcess {
   // To poll(2): readable when it waits for that; negative if it never does.
   int libraries_fd() const { return loader_ ? loader_->fd() : -1; }
 
+  // To be called often: what programs can read without asking the kernel. A value: that has come to an end,
+  // and why (how_memory_is_read.cc).
+  std::optional<std::string> refresh_ranges();
+
   // Restores the process and its children. False: a thread is inside a probe, and the memory stays.
   bool disarm(Summary& summary);
   // Counting: adds the hits of each armed function to its class's entry, [class id - 1].
@@ -121,6 +126,10 @@ class TracedProcess {
   size_t most_classes() const;
   abi::Geometry geometry(uint32_t largest_record) const;
   Result<std::unique_ptr<EventSource>> make_source(uint32_t largest_record);
+  // how_memory_is_read.cc
+  bool reads_memory() const;
+  void feed_ranges();
+  std::string how_memory_is_read() const;
   bool has_left();
   // traced_libraries.cc
   void find_late_requests();
@@ -151,7 +160,8 @@ class TracedProcess {
   std::vector<probe::Module> planned_;  // modules that plans were made for, there or gone
   RegionSchema schema_;
   std::unique_ptr<EventSource> source_;
-  PadSource* pads_ = nullptr;  // the source, if it is one
+  PadSource* pads_ = nullptr;               // the source, if it is one
+  std::optional<probe::RangeFeed> ranges_;  // of programs that read memory
   std::optional<LoaderWatch> loader_;
   uint32_t elsewhere_ = 0;  // changes of libraries in children
   bool told_elsewhere_ = false;

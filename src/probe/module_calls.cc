@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+#include "probe/module_calls.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <map>
+#include <optional>
+
+#include "abi/layout.h"
+#include "jit/unmap_pad.h"
+#include "probe/module_code.h"
+#include "x86/call_numbers.h"
+
+namespace blip::probe {
+
+namespace {
+
+using Bytes = std::array<uint8_t, abi::kJumpSize>;
+constexpr Bytes kLoadSixth = {0x4c, 0x8b, 0x4c, 0x24, 0x08};  // mov 8(%rsp), %r9
+constexpr uint8_t kLoadNumber = 0xb8;                         // mov $number, %eax
+
+bool crosses_page(TargetAddr a) {
+  return a.value / abi::kPageSize != (a.value + abi::kJumpSize - 1) / abi::kPageSize;
+}
+
+// The function around an address, from where decoding comes by it. Symbols of assembly may have no size: then
+// what is nearest before it.
+std::optional<AddrRange> function_around(const FunctionRanges& functions, TargetAddr at) {
+  constexpr size_t kNested = 64;
+  const auto next = std::upper_bound(functions.starts.begin(), functions.starts.end(), at);
+  const auto count = static_cast<size_t>(next - functions.starts.begin());
+  if (count == 0) return std::nullopt;
+  for (size_t i = count; i-- > 0 && i + kNested >= count;)
+    if (at < functions.ends[i]) return AddrRange{functions.starts[i], functions.ends[i]};
+  constexpr uint64_t kSyscallSize = 2;
+  return AddrRange{functions.starts[count - 1], at + kSyscallSize};
+}
+
+class CallFinder {
+ public:
+  CallFinder(const Module& module, std::span<const uint32_t> numbers) : module_(module), wanted_(numbers) {}
+
+  ModuleCalls run() {
+    for (const elf::Segment& s : module_.file().segments()) {
+      if (!s.exec) continue;
+      const auto text = module_.file().bytes(s.range);
+      const TargetAddr base = module_.to_target(s.range.begin);
+      for (const x86::CloneSite& site : x86::find_syscall_sites(text, base, wanted_)) forms_.push_back(site);
+      for (TargetAddr at : x86::find_syscall_bytes(text, base)) look_at(at);
+    }
+    return std::move(calls_);
+  }
+
+ private:
+  void look_at(TargetAddr at) {
+    if (!functions_) functions_ = FunctionRanges::of(module_);
+    const auto function = function_around(*functions_, at);
+    const x86::NumberedCall* call = nullptr;
+    if (function) {
+      const auto& calls = calls_of(*function);
+      const auto it = std::find_if(calls.begin(), calls.end(), [&](const auto& c) { return c.at == at; });
+      if (it == calls.end()) return;  // the bytes are a part of something else
+      call = &*it;
+    }
+    if (call && !call->numbers.empty() && !is_wanted(*call)) return;
+    if (sets_ids(at)) return;
+    const auto site = site_of(at, call);
+    if (!site || !site->flags_dead_after || crosses_page(site->addr))
+      calls_.unknown = module_.basename() + " makes system calls of its own";
+    else
+      calls_.sites.push_back(*site);
+  }
+
+  // In the GNU C library threads tell each other what to call in setuid() and the like, in memory:
+  // mov 0x18(%REG), %rdx; mov (%REG), %eax.
+  bool sets_ids(TargetAddr at) const {
+    constexpr uint64_t kSize = 6;
+    const FileAddr end = module_.to_file(at);
+    const auto b = module_.file().bytes({end - kSize, end});
+    return module_.is_libc() && b.size() == kSize && b[0] == 0x48 && b[1] == 0x8b && (b[2] & 0xf8) == 0x50 &&
+           b[3] == 0x18 && b[4] == 0x8b && b[5] == (b[2] & 7);
+  }
+
+  const std::vector<x86::NumberedCall>& calls_of(AddrRange function) {
+    const auto [it, is_new] = analysed_.try_emplace(function.begin);
+    if (is_new || it->second.first < function.end) {
+      const auto code =
+          module_.file().bytes({module_.to_file(function.begin), module_.to_file(function.end)});
+      it->second = {function.end, x86::find_call_numbers(code, function.begin)};
+    }
+    return it->second.second;
+  }
+
+  bool is_wanted(const x86::NumberedCall& call) const {
+    return std::any_of(call.numbers.begin(), call.numbers.end(), [&](uint32_t n) {
+      return std::find(wanted_.begin(), wanted_.end(), n) != wanted_.end();
+    });
+  }
+
+  std::optional<x86::CloneSite> site_of(TargetAddr at, const x86::NumberedCall* call) const {
+    const FileAddr end = module_.to_file(at);
+    const auto before = module_.file().bytes({end - abi::kJumpSize, end});
+    if (before.size() != abi::kJumpSize) return std::nullopt;
+    const TargetAddr start = at - abi::kJumpSize;
+    if (std::equal(before.begin(), before.end(), kLoadSixth.begin()))
+      return x86::CloneSite{start, jit::kAnyNumber, true};  // what follows compares the result
+    if (!call || call->numbers.size() != 1 || before[0] != kLoadNumber) return std::nullopt;
+    const auto form =
+        std::find_if(forms_.begin(), forms_.end(), [&](const auto& s) { return s.addr == start; });
+    return form != forms_.end() ? std::optional(*form) : std::nullopt;
+  }
+
+  const Module& module_;
+  std::span<const uint32_t> wanted_;
+  std::optional<FunctionRanges> functions_;
+  std::map<TargetAddr, std::pair<TargetAddr, std::vector<x86::NumberedCall>>>
+      analysed_;  // start -> end, calls
+  std::vector<x86::CloneSite> forms_;
+  ModuleCalls calls_;
+};
+
+}  // namespace
+
+ModuleCalls find_module_calls(const Module& module, std::span<const uint32_t> numbers) {
+  return CallFinder(module, numbers).run();
+}
+
+}  // namespace blip::probe

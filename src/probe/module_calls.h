@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "probe/module.h"
+#include "x86/syscall_sites.h"
+
+namespace blip::probe {
+
+// What of some system calls a module's code may make.
+struct ModuleCalls {
+  // `mov $number, %eax; syscall`, and `mov 8(%rsp), %r9; syscall` of syscall() (jit::kAnyNumber), where
+  // nothing else can come to the instruction: a jump to a pad has room there.
+  std::vector<x86::CloneSite> sites;
+  std::string unknown;  // that there may be others; empty: there are none
+};
+
+ModuleCalls find_module_calls(const Module& module, std::span<const uint32_t> numbers);
+
+}  // namespace blip::probe

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+// The part of arming that sees to calls that take memory away, or that make system calls of pads dangerous:
+// docs/design/safe_reads.md.
+#include "probe/watch_calls.h"
+
+#include <sys/syscall.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "jit/unmap_pad.h"
+#include "probe/instrumentation.h"
+#include "proc/protection_keys.h"
+#include "proc/remote_call.h"
+#include "proc/status.h"
+#include "proc/user_faults.h"
+#include "ring/doomed.h"
+
+namespace blip::probe {
+
+namespace {
+
+constexpr char kUnseenFilter[] = "the program may install a seccomp filter without blip seeing it";
+
+bool is_one_of(std::span<const uint32_t> numbers, uint64_t n) {
+  return std::find(numbers.begin(), numbers.end(), n) != numbers.end();
+}
+
+bool may_filter(uint32_t number) { return number == jit::kAnyNumber || is_one_of(ring::kFiltering, number); }
+
+TargetAddr instruction_of(const x86::CloneSite& site) { return site.addr + abi::kJumpSize; }
+
+// What a thread at a `syscall` instruction will call.
+uint32_t next_number(const proc::Thread& thread) {
+  const proc::Registers& r = thread.registers;
+  return static_cast<uint32_t>(r.restarts_system_call() ? r.orig_rax : r.rax);
+}
+
+}  // namespace
+
+std::vector<AddrRange> instructions_of(std::span<const x86::CloneSite> sites) {
+  std::vector<AddrRange> places;
+  for (const x86::CloneSite& site : sites) places.push_back({instruction_of(site), instruction_of(site) + 1});
+  return merge_ranges(std::move(places));
+}
+
+bool any_before(proc::Attachment& attachment, std::span<const InterruptedCode> interrupted,
+                std::span<const x86::CloneSite> sites) {
+  return std::any_of(sites.begin(), sites.end(), [&](const x86::CloneSite& site) {
+    const TargetAddr at = instruction_of(site);
+    const auto& threads = attachment.threads();
+    return std::any_of(threads.begin(), threads.end(),
+                       [&](const proc::Thread& t) { return TargetAddr(t.restart_pc()) == at; }) ||
+           std::any_of(interrupted.begin(), interrupted.end(),
+                       [&](const InterruptedCode& code) { return code.pc == at; });
+  });
+}
+
+bool any_filtered(proc::Attachment& attachment) {
+  constexpr size_t kMostAsked = 256;
+  const auto& threads = attachment.threads();
+  for (size_t i = 0; i < std::min(threads.size(), kMostAsked); ++i) {
+    const auto status = proc::read_status(attachment.pid(), threads[i].tid);
+    if (status && status->seccomp_mode != 0) return true;
+  }
+  return false;
+}
+
+// Where all system calls that take memory away are known, they are watched, and among them those that install
+// filters; else only those.
+void Instrumentation::plan_calls() {
+  note_filter(process_.seccomp_mode() != 0);
+  if (!geometry_.ranges)
+    no_ranges_ = "no program reads memory";
+  else if (no_ranges_.empty() && unhooked_clone_)
+    no_ranges_ = "not all code of the program is known";
+  else if (no_ranges_.empty() && proc::uses_protection_keys(process_.pid()))
+    no_ranges_ = "the program uses protection keys";
+  else if (no_ranges_.empty() && proc::has_user_faults(process_.pid()))
+    no_ranges_ = "the program handles page faults by itself (userfaultfd)";
+  if (no_ranges_.empty()) {
+    WatchedCalls calls = find_unmap_sites(modules_);
+    no_ranges_ = calls.obstacle;
+    call_sites_ = std::move(calls.sites);
+  }
+  geometry_.ranges = no_ranges_.empty();
+  if (geometry_.ranges || forbids_calls()) return;
+  WatchedCalls calls = find_filter_sites(modules_);
+  call_sites_ = std::move(calls.sites);
+  if (!calls.obstacle.empty() && mentions_filters(modules_)) no_calls_ = kUnseenFilter;
+}
+
+// One that is there already.
+void Instrumentation::note_filter(bool is_filtered) {
+  if (!is_filtered) return;
+  constexpr char kFiltered[] = "the program runs under a seccomp filter";
+  if (no_calls_.empty()) no_calls_ = kFiltered;
+  if (no_ranges_.empty()) no_ranges_ = kFiltered;
+}
+
+// Once more where an attempt was broken off.
+void Instrumentation::prepare_ranges(proc::RemoteCaller& caller) {
+  constexpr uint64_t kRegisterPrivateExpeditedRseq = 1 << 8;
+  if (!no_ranges_.empty()) return;
+  if (!facts_.rseq)
+    no_ranges_ = "the threads have no restartable sequences";
+  else if (!caller.call(SYS_membarrier, kRegisterPrivateExpeditedRseq, 0, 0))
+    no_ranges_ = "the kernel has no membarrier that restarts sequences";
+}
+
+// A call that will not be seen.
+void Instrumentation::give_up(const x86::CloneSite& site) {
+  if (no_ranges_.empty()) no_ranges_ = "a system call that takes memory away cannot be watched";
+  if (may_filter(site.number) && no_calls_.empty()) no_calls_ = kUnseenFilter;
+}
+
+// Each has a jump of its own, or a probe's window that goes on in its pad.
+void Instrumentation::give_up_unpatched() {
+  for (const x86::CloneSite& site : call_sites_) {
+    const bool is_patched = std::any_of(table_.patches.begin(), table_.patches.end(), [&](const Patch& p) {
+      return (p.unmaps && p.addr == site.addr) || (p.job && covers(p.job->site->rewrite, site));
+    });
+    if (!is_patched) give_up(site);
+  }
+}
+
+// True: later, when nobody is about to make one. Whoever waits in syscall() for something else will not mind
+// the jump.
+bool Instrumentation::meets_call(proc::Attachment& attachment, std::span<const InterruptedCode> interrupted,
+                                 bool last_try) {
+  for (const x86::CloneSite& site : call_sites_) {
+    const TargetAddr at = instruction_of(site);
+    bool meets = std::any_of(interrupted.begin(), interrupted.end(),
+                             [&](const InterruptedCode& code) { return code.pc == at; });
+    const bool returns_there = meets;
+    for (const proc::Thread& thread : attachment.threads())
+      meets |= TargetAddr(thread.restart_pc()) == at && is_one_of(ring::kDooming, next_number(thread));
+    if (!meets || (returns_there && !no_ranges_.empty())) continue;
+    if (!last_try) return true;
+    if (no_ranges_.empty()) no_ranges_ = "the program takes memory away all the time";
+    if (!returns_there) give_up(site);
+  }
+  return false;
+}
+
+}  // namespace blip::probe

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// Who is about to make a system call that was to be watched, while all threads stand still.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/addr.h"
+#include "probe/signal_frames.h"
+#include "proc/attachment.h"
+#include "x86/syscall_sites.h"
+
+namespace blip::probe {
+
+// Their `syscall` instructions, sorted.
+std::vector<AddrRange> instructions_of(std::span<const x86::CloneSite> sites);
+
+// A thread at the instruction of one of the sites, or a signal handler that will return there.
+bool any_before(proc::Attachment& attachment, std::span<const InterruptedCode> interrupted,
+                std::span<const x86::CloneSite> sites);
+
+// Whether a thread runs under a seccomp filter. Of very many threads some are not asked: it would take long.
+bool any_filtered(proc::Attachment& attachment);
+
+}  // namespace blip::probe

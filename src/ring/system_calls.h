@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// Whether pads may make system calls. A seccomp filter that comes after blip, or the dispatch of system calls
+// to user space, may end a thread for one that the program itself never makes; so what the program installs
+// one by is led through a pad (jit/unmap_pad.h), which forbids them first. Freestanding: runs inside the
+// target.
+//
+//   a pad                               who installs a filter
+//   calls += 1           locked         no_syscalls = 1
+//   no_syscalls?  then none             wait until calls == 0
+//   the system call                     the filter
+//   calls -= 1
+#pragma once
+
+#include "abi/layout.h"
+
+namespace blip::ring {
+
+// False: the call must not be made. True: end_own_call() follows it.
+inline bool begin_own_call(abi::GatePage* page) {
+  __atomic_fetch_add(&page->calls, 1, __ATOMIC_SEQ_CST);
+  if (__atomic_load_n(&page->no_syscalls, __ATOMIC_SEQ_CST) == 0) return true;
+  __atomic_fetch_sub(&page->calls, 1, __ATOMIC_SEQ_CST);
+  return false;
+}
+
+inline void end_own_call(abi::GatePage* page) { __atomic_fetch_sub(&page->calls, 1, __ATOMIC_SEQ_CST); }
+
+// From now on no pad of this process makes a system call, and none of a child that it forks. Waits for those
+// under way, but not for ever: a signal handler may have jumped out of one. For a child that shares its
+// parent's memory all is the parent's.
+inline void forbid_own_calls(uint8_t* control) {
+  constexpr int kSlices = 500;
+  constexpr long kNanosleep = 35;
+  auto* page = reinterpret_cast<abi::GatePage*>(control - abi::kGatePageSize);
+  auto* header = reinterpret_cast<abi::DataHeader*>(control);
+  if (__atomic_exchange_n(&page->no_syscalls, 1, __ATOMIC_SEQ_CST) != 0) return;  // maybe a filter is there
+  __atomic_store_n(&header->filtered, 1, __ATOMIC_SEQ_CST);
+  for (int i = 0; i < kSlices && __atomic_load_n(&page->calls, __ATOMIC_SEQ_CST) != 0; ++i) {
+    const struct { int64_t seconds, nanoseconds; } millisecond = {0, 1'000'000};
+    long result = kNanosleep;
+    asm volatile("syscall" : "+a"(result) : "D"(&millisecond), "S"(0) : "rcx", "r11", "memory");
+  }
+}
+
+}  // namespace blip::ring

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// Programs that follow pointers read directly where blip knows what is mapped, and else ask the kernel:
+// docs/design/safe_reads.md.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "jit/hit_needs.h"
+#include "session/hit_data.h"
+#include "session/pad_source.h"
+#include "session/traced_process.h"
+
+namespace blip::session {
+
+// Also such as may come with a library.
+bool TracedProcess::reads_memory() const {
+  if (context_.options.backend == Backend::kUprobe) return false;
+  const auto& requests = context_.options.probes;
+  if (!late_requests_.empty() && std::any_of(requests.begin(), requests.end(), asks_for_data)) return true;
+  return std::any_of(plan_.probes.begin(), plan_.probes.end(),
+                     [](const probe::Probe& p) { return jit::reads_far(p.program.hit); });
+}
+
+// The first look comes at once: who waits for a miss is slow until then.
+void TracedProcess::feed_ranges() {
+  if (!pads_ || !reads_memory()) return;
+  ranges_.emplace(process_, memory_, plan_.modules, pads_->instrumentation());
+  ranges_->refresh();
+}
+
+std::optional<std::string> TracedProcess::refresh_ranges() {
+  if (!ranges_ || !ranges_->obstacle().empty() || left_) return {};
+  ranges_->refresh();
+  if (ranges_->obstacle().empty()) return {};
+  return how_memory_is_read();
+}
+
+std::string TracedProcess::how_memory_is_read() const {
+  if (ranges_->obstacle().empty())
+    return fmt::format("process {}: memory is read directly, where it is known to be there (valid ranges)",
+                       process_.pid());
+  return fmt::format("process {}: memory is read by process_vm_readv: {}", process_.pid(),
+                     ranges_->obstacle());
+}
+
+}  // namespace blip::session
