@@ -92,13 +92,12 @@ tsan: deps-test
 
 # The tests of what needs processes under asan and ubsan, and cases end to end; the tests of the pure layers run so in .ci/run.
 ASAN_TESTS = proc_test cli_test probe_test session_test
-ASAN_TARGETS = $(addprefix targets/exits,_O0 _Os _nopie _stripped _stripped_nopie _without_tables _with_frame_pointers) targets/exits
 asan: deps-test
 	@cmake -S . -B $(BUILD) -G Ninja -DBLIP_TESTS=ON >/dev/null
 	@cmake --build $(BUILD) -j $(JOBS) --target e2e_targets
 	@cmake -S . -B $(BUILD)-clang -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG="-g1 -O1" -DCMAKE_C_COMPILER=clang-14 \
 	  -DCMAKE_CXX_COMPILER=clang++-14 -DBLIP_SANITIZE=ON -DBLIP_FUZZ=ON -DBLIP_TESTS=ON >/dev/null
-	@cmake --build $(BUILD)-clang -j $(JOBS) --target blip $(ASAN_TESTS) $(ASAN_TARGETS)
+	@cmake --build $(BUILD)-clang -j $(JOBS) --target blip $(ASAN_TESTS)
 	@scripts/asan.sh $(BUILD)-clang $(BUILD)/targets $(ASAN_TESTS)
 
 # docs/plots/*.svg from the newest bench/results/*.json, or from PLOTS=FILE.
