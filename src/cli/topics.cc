@@ -47,6 +47,10 @@ constexpr Term kFiles[] = {
 constexpr Term kEnvironment[] = {
     {"NO_COLOR", "when set and not empty, no colours unless `--color always` asks for them"},
     {"TERM", "`dumb` means no colours and no status line"},
+    {"BLIP_DEBUGINFOD",
+     "`1`: debugging information that is not on this machine is asked for at the servers that "
+     "DEBUGINFOD_URLS names, "
+     "by elfutils' debuginfod-find. It takes a minute at most; nobody is asked without this"},
     {"BLIP_LOG", "for blip's developers: modules whose log goes to stderr (`proc,ring`, or `all`)"},
 };
 

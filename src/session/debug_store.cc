@@ -3,21 +3,28 @@
 
 #include <fmt/core.h>
 
+#include <utility>
+
 #include "session/debug_images.h"
+#include "session/debuginfod.h"
 #include "session/trusted_path.h"
 
 namespace blip::session {
 
 namespace {
 
-Result<dwarf::DebugInfo> open_debug_info(const probe::Module& module, bool may_open_parts) {
+dwarf::DebugImages local_images(const probe::Module& module, bool may_open_parts) {
   const std::vector<std::span<const uint8_t>> images = debug_images(module);
   dwarf::DebugImages parts{.name = module.basename(), .program = images.front()};
   if (images.size() > 1) parts.debug = images[1];
   parts.alternate = alternate_image(module);
   if (may_open_parts) parts.may_open = is_ours_alone;
+  return parts;
+}
+
+Result<dwarf::DebugInfo> open_debug_info(dwarf::DebugImages parts) {
   auto info = dwarf::DebugInfo::open(parts);
-  if (info || images.size() == 1) return info;
+  if (info || parts.debug.empty()) return info;
   parts.debug = {};  // the debug file has symbols only
   return dwarf::DebugInfo::open(parts);
 }
@@ -30,17 +37,38 @@ std::string where_it_was_looked_for(const probe::Module& module) {
 
 }  // namespace
 
-ModuleDebug& DebugStore::of(const probe::Module& module) {
-  const auto known = entries_.find(module.identity());
-  if (known != entries_.end()) return known->second.debug;
-  ModuleDebug& debug = entries_.emplace(module.identity(), Entry{module, {}}).first->second.debug;
-  auto info = open_debug_info(module, shares_root_);
+void DebugStore::open(Entry& entry) const {
+  auto info = open_debug_info(local_images(entry.module, shares_root_));
   if (info) {
-    debug.info.emplace(*std::move(info));
+    entry.debug.info.emplace(*std::move(info));
   } else {
-    debug.missing = where_it_was_looked_for(module);
+    entry.debug.missing = where_it_was_looked_for(entry.module);
   }
-  return debug;
+}
+
+void DebugStore::fetch(Entry& entry) const {
+  const std::string id = entry.module.file().build_id();
+  if (std::exchange(entry.was_asked_for, true) || id.empty() || !may_ask_debuginfod()) return;
+  auto fetched = ask_debuginfod(id, entry.module.basename());
+  if (fetched) {
+    entry.fetched.emplace(*std::move(fetched));
+    dwarf::DebugImages parts = local_images(entry.module, shares_root_);
+    parts.debug = entry.fetched->file_bytes(FileOffset(0), entry.fetched->size());
+    if (auto info = open_debug_info(std::move(parts))) entry.debug.info.emplace(*std::move(info));
+  } else {
+    entry.debug.missing += "; debuginfod: " + fetched.error().message();
+  }
+}
+
+ModuleDebug& DebugStore::of(const probe::Module& module, bool may_fetch) {
+  auto known = entries_.find(module.identity());
+  if (known == entries_.end()) {
+    known = entries_.emplace(module.identity(), Entry{.module = module}).first;
+    open(known->second);
+  }
+  Entry& entry = known->second;
+  if (!entry.debug.info && may_fetch) fetch(entry);
+  return entry.debug;
 }
 
 }  // namespace blip::session

@@ -19,7 +19,8 @@ struct ModuleDebug {
 // trace.
 class DebugStore {
  public:
-  ModuleDebug& of(const probe::Module& module);
+  // `may_fetch`: what is not on this machine may be asked for elsewhere, if the user has said so.
+  ModuleDebug& of(const probe::Module& module, bool may_fetch = true);
 
   // Paths that debugging information names (.dwo) mean to the process of a module what they mean to blip.
   // Else none is opened.
@@ -27,9 +28,14 @@ class DebugStore {
 
  private:
   struct Entry {
-    probe::Module module;  // whose file it is read from
+    probe::Module module;                 // whose file it is read from
+    std::optional<elf::ElfFile> fetched;  // by debuginfod
+    bool was_asked_for = false;
     ModuleDebug debug;
   };
+
+  void open(Entry& entry) const;
+  void fetch(Entry& entry) const;
 
   bool shares_root_ = false;
   std::map<const void*, Entry> entries_;  // by the module's identity

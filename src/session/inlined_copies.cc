@@ -14,7 +14,7 @@ namespace {
 
 void look_into(const elf::Spec& spec, size_t m, const probe::Module& module, DebugStore& debug,
                InlinedCopies& copies) {
-  ModuleDebug& known = debug.of(module);
+  ModuleDebug& known = debug.of(module, spec.module || module.is_executable());  // not for every library
   if (!known.info) return;
   const elf::FunctionMatcher matcher(spec);
   const auto fits = [&](std::string_view name) { return matcher.matches({.name = name}); };

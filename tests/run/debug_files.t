@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Debugging information that is not in the program: made smaller by dwz, split (.dwo), separate. DWARF 4 and 5, gcc and clang.
 as: both
+timeout: 120
 
 case: made smaller by dwz
 needs: dwz
@@ -90,3 +91,24 @@ program: $DIR/typed 4
 run: blip record -p $PID --function handle --args -o t
 reads:
 check: not hasattr(events()[0], "who")
+
+case: fetched by debuginfod, for those who ask for it
+needs: debuginfod-find
+prepare: cp $TARGETS/typed . && id=`readelf -n typed | sed -n 's/.*Build ID: //p'` && mkdir -p buildid/$id && objcopy --only-keep-debug typed buildid/$id/debuginfo && strip -g typed
+program: $DIR/typed 4
+run: env DEBUGINFOD_URLS=file://$DIR DEBUGINFOD_CACHE_PATH=$DIR/cache BLIP_DEBUGINFOD=1 blip record -p $PID --function handle --args -o t
+reads:
+check: [(e.n, e.who) for e in events()] == [(0, "a name"), (1, "a name"), (2, ""), (3, "a name")]
+run: env DEBUGINFOD_URLS=file://$DIR DEBUGINFOD_CACHE_PATH=$DIR/other blip count -p $PID --function handle
+sh: ls $DIR/other 2>&1 || true
+expect: No such file
+
+case: debuginfod has another build, or none
+needs: debuginfod-find
+each: wrong none
+prepare: cp $TARGETS/typed . && id=`readelf -n typed | sed -n 's/.*Build ID: //p'` && mkdir -p buildid/$id && if [ $EACH = wrong ]; then cp $TARGETS/inlined buildid/$id/debuginfo; fi; strip -g typed
+program: $DIR/typed 4
+run: env DEBUGINFOD_URLS=file://$DIR DEBUGINFOD_CACHE_PATH=$DIR/cache BLIP_DEBUGINFOD=1 blip count -p $PID --function handle
+check: counted() == {"handle": 4}
+run: env DEBUGINFOD_URLS=file://$DIR DEBUGINFOD_CACHE_PATH=$DIR/cache BLIP_DEBUGINFOD=1 blip record -p $PID --function handle --locals -o t
+error: has no debugging information, debuginfod

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "elf/elf_file.h"
+
+namespace blip::session {
+
+// Whether the user wants to be asked for debug files over the network: BLIP_DEBUGINFOD is 1, and
+// DEBUGINFOD_URLS names servers. Nobody is asked otherwise.
+bool may_ask_debuginfod();
+
+// The debug file of that build, from a server or from what was fetched before, by elfutils' debuginfod-find.
+// It may take up to a minute; Ctrl-C ends it. What comes must have the build-id.
+Result<elf::ElfFile> ask_debuginfod(const std::string& build_id, const std::string& name);
+
+}  // namespace blip::session
