@@ -4,7 +4,7 @@ BUILD ?= build
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 
-.PHONY: all build demo test cycles torture soak suites values bench fuzz tidy tsan asan plots coverage install deb format lint clean deps-build deps-test deps-bench deps-soak deps-suites deps-deb
+.PHONY: all build demo test cycles torture soak suites values stacks bench fuzz tidy tsan asan plots coverage install deb format lint clean deps-build deps-test deps-bench deps-soak deps-suites deps-deb
 
 all: build
 
@@ -35,6 +35,10 @@ torture: deps-test
 	@cmake -S . -B $(BUILD) -G Ninja -DBLIP_TESTS=ON >/dev/null
 	@cmake --build $(BUILD) -j $(JOBS) --target blip cycler e2e_targets
 	@tests/torture.py --build $(BUILD) --seconds $(TORTURE_S) $(if $(SEED),--seed $(SEED))
+
+# Backtraces against gdb, hit by hit.
+stacks: build
+	@tests/stacks.py --blip $(BUILD)/blip
 
 # Values of variables against gdb: samples by both compilers at all levels, Rust, then python3.11 and libc at random (SEED=).
 values: deps-test deps-suites

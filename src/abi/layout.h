@@ -6,7 +6,7 @@
 //   gate page (private to each process, wiped on fork)   control - kGatePageSize, below it what forks copy:
 //                                                        traps.h, then shadow.h
 //   header | ring controls | counters | site table | switches | ranges | shared ring | ring data | schema |
-//   latencies
+//   latencies | stacks | rules of stacks
 //   control
 //   ...
 //
@@ -19,11 +19,12 @@
 
 #include "abi/latency.h"
 #include "abi/ranges.h"
+#include "abi/unwind.h"
 
 namespace blip::abi {
 
 inline constexpr uint64_t kMagic = 0x3130617461646c62;  // "bldata01", little endian
-inline constexpr uint32_t kVersion = 10;
+inline constexpr uint32_t kVersion = 11;
 inline constexpr uint64_t kPageSize = 4096;
 inline constexpr uint64_t kCacheLine = 64;
 inline constexpr char kDataMemfdName[] = "blip-data";
@@ -271,8 +272,12 @@ struct DataHeader {
   uint64_t shadow_size;    // bytes below those: the open calls of return probes; 0: there are none
   // How a thread is known at its calls: by its thread pointer (1), or by where its stack is (0).
   uint64_t shadow_by_thread;
-  uint64_t latencies_offset;         // 0: there are none
-  uint64_t ranges_offset;            // 0: there are none
+  uint64_t latencies_offset;  // 0: there are none
+  uint64_t ranges_offset;     // 0: there are none
+  uint32_t stack_slots;       // of the StackTable (unwind.h); 0: there is none
+  uint32_t stack_frames;
+  uint32_t stack_depth;
+  uint32_t unused_stacks;
   uint64_t pad_files[kMaxPadFiles];  // inode numbers: whatever maps them is blip's
 };
 static_assert(sizeof(DataHeader) <= kPageSize);
@@ -294,6 +299,9 @@ struct Geometry {
   uint32_t schema_size = 0;  // bytes
   bool latencies = false;    // each class has histograms
   bool ranges = false;       // pads read memory
+  uint32_t stack_slots = 0;  // power of two; 0: nobody asks for stacks
+  uint32_t stack_frames = 0;
+  uint32_t stack_depth = 0;
 
   static constexpr uint64_t align_up(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
 
@@ -340,8 +348,15 @@ struct Geometry {
     return latencies_offset() + row * latency_row_size() + latency_totals_size() +
            uint64_t{class_id} * kLatencyBuckets * 8;
   }
-  constexpr uint64_t region_size() const {
+  constexpr uint64_t stacks_offset() const {
     return latencies_offset() + (uint64_t{ring_count} + 1) * latency_row_size();
+  }
+  constexpr uint64_t rule_cache_offset() const {
+    if (stack_slots == 0) return stacks_offset();
+    return stacks_offset() + align_up(stack_table_size(stack_slots, stack_frames), kPageSize);
+  }
+  constexpr uint64_t region_size() const {
+    return rule_cache_offset() + (stack_slots == 0 ? 0 : align_up(sizeof(RuleCache), kPageSize));
   }
 };
 

@@ -73,7 +73,7 @@ struct UnwindHeader {
   uint64_t stacks_addr;      // of the StackTable, in the target
   uint64_t safe_load_addr;   // of a SafeLoad, in the target; 0: there is none
   uint64_t cache_addr;       // of a RuleCache, in the target; 0: there is none
-  uint64_t unused;
+  uint64_t control_addr;     // of the data region, above the gate page; 0: there is none
   // UnwindRule[kMaxUnwindRules]
 };
 static_assert(sizeof(UnwindHeader) == 48);
@@ -92,11 +92,11 @@ constexpr uint64_t cached_rule_key(uint64_t address, uint32_t generation) {
   return address >> 12 << 29 | uint64_t{generation & 0x1fff} << 16;
 }
 
-// Loads a word if it can be read. Called like a C function, but the stack may be aligned to 8 bytes only, and
-// vector registers are not to be changed.
+// Loads a word if it is known to be readable without asking the kernel. Called like a C function, but the
+// stack may be aligned to 8 bytes only, and vector registers are not to be changed.
 struct SafeWord {
   uint64_t word;
-  uint64_t is_there;  // 0: it cannot be read
+  uint64_t is_there;  // 0: it is not known to be
 };
 using SafeLoad = SafeWord (*)(uint64_t address);
 

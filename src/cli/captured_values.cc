@@ -57,13 +57,26 @@ bool CapturedValues::render(std::span<const uint8_t> fields, const PlaceAppender
   return true;
 }
 
+void CapturedValues::take_backtrace(const ctf::Field& field) {
+  has_backtrace_ = true;
+  backtrace_.frames.resize(load<uint16_t>(take(ctf::kCountSize)));
+  for (uint64_t& frame : backtrace_.frames) frame = load<uint64_t>(take(field.size));
+}
+
 bool CapturedValues::top(const ctf::Field& field, const PlaceAppender& append_place) {
   const size_t before = text_.size();
   const bool own_place = is_tid(field) && tid_.empty() && ctf::is_plain(field.type);
   if (field.type == ctf::FieldType::kFaults || field.type == ctf::FieldType::kCut) {
     take(ctf::kBitsSize);
+  } else if (field.output < class_.outputs.size() && class_.outputs[field.output].is_added) {
+    take_backtrace(field);
   } else if (ctf::is_plain(field.type)) {
     const uint8_t* from = take(ctf::field_size(field.type));
+    if (class_.leads_with_pid && &field == &class_.fields.front()) backtrace_.vpid = load<int32_t>(from);
+    if (field.type == ctf::FieldType::kStackInfo) {
+      backtrace_.info = load<uint64_t>(from);
+      return !bad_;
+    }
     if (own_place) {
       append_plain(tid_, field.type, from, json_);
     } else if (json_ || !field.is_implicit) {

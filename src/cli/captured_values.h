@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "cli/backtrace_text.h"
 #include "ctf/schema.h"
 
 namespace blip::cli {
@@ -27,8 +28,11 @@ class CapturedValues {
   // Of the event rendered last. The thread's id stands apart; empty: it has none.
   const std::string& tid() const { return tid_; }
   const std::string& text() const { return text_; }
+  // None: the class has none.
+  const Backtrace* backtrace() const { return has_backtrace_ ? &backtrace_ : nullptr; }
 
  private:
+  void take_backtrace(const ctf::Field& field);
   bool top(const ctf::Field& field, const PlaceAppender& append_place);
   void value(const ctf::Field& field, uint32_t output, bool is_element);
   void number(const ctf::Field& field);
@@ -49,6 +53,8 @@ class CapturedValues {
   uint64_t faults_ = 0;
   uint64_t cut_ = 0;
   std::string tid_;
+  Backtrace backtrace_;
+  bool has_backtrace_ = false;
   std::string text_;
   std::string cut_names_;  // of JSON
 };

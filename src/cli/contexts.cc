@@ -19,9 +19,11 @@ struct Named {
   ContextKind kind;
 };
 constexpr Named kContexts[] = {
-    {"regs", ContextKind::kAllRegisters}, {"ip", ContextKind::kIp},         {"pid", ContextKind::kPid},
-    {"vpid", ContextKind::kPid},          {"tid", ContextKind::kTid},       {"vtid", ContextKind::kTid},
-    {"comm", ContextKind::kComm},         {"procname", ContextKind::kComm}, {"cpu", ContextKind::kCpu},
+    {"regs", ContextKind::kAllRegisters}, {"ip", ContextKind::kIp},
+    {"pid", ContextKind::kPid},           {"vpid", ContextKind::kPid},
+    {"tid", ContextKind::kTid},           {"vtid", ContextKind::kTid},
+    {"comm", ContextKind::kComm},         {"procname", ContextKind::kComm},
+    {"cpu", ContextKind::kCpu},           {"backtrace", ContextKind::kBacktrace},
 };
 
 constexpr std::string_view kRegisters[] = {"rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "rsp", "r8",
@@ -29,7 +31,7 @@ constexpr std::string_view kRegisters[] = {"rax", "rbx", "rcx", "rdx", "rsi", "r
 
 constexpr std::string_view kRegisterPrefix = "reg:";
 constexpr std::string_view kValid =
-    "regs, reg:NAME, ip, pid (vpid), tid (vtid), comm (procname), cpu, TYPE:NAME:ADDR";
+    "regs, reg:NAME, ip, pid (vpid), tid (vtid), comm (procname), cpu, backtrace, TYPE:NAME:ADDR";
 
 Error usage(std::string message) { return Error(ErrorKind::kUsage, std::move(message)); }
 
@@ -49,7 +51,6 @@ Result<Context> parse_context(std::string_view text) {
     TRY(session::MemoryContext memory, parse_memory_context(text));
     return Context{.kind = ContextKind::kMemory, .memory = std::move(memory)};
   }
-  if (text == "backtrace") return usage("backtrace is not available in this version");
   return usage(fmt::format("unknown context '{}': use {}", text, kValid));
 }
 

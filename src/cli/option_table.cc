@@ -197,7 +197,8 @@ constexpr OptionFact kOptions[] = {
      "the end. With --filter only calls that pass count",
      kCount},
     {OptionId::kContext, OptionGroup::kProbes, "", "context", "TYPE[,TYPE]",
-     "what to store with each event: reg:NAME (reg:rdi), regs, ip, pid, tid, comm, cpu, or TYPE:NAME:ADDR, a "
+     "what to store with each event: reg:NAME (reg:rdi), regs, ip, pid, tid, comm, cpu, backtrace (the "
+     "calls that led there, without frame pointers), or TYPE:NAME:ADDR, a "
      "value in "
      "memory: TYPE is int8 to int64, uint8 to uint64, int, long, float, double, pointer, string or bytes[N], "
      "NAME the "

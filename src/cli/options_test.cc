@@ -261,7 +261,6 @@ TEST(Options, wrong_usage_says_what_to_do) {
       {"trace --function f --context foo -p 1",
        "--context: unknown context 'foo': use regs, reg:NAME, ip, pid"},
       {"trace --function f --context tid, -p 1", "unknown context ''"},
-      {"trace --function f --context backtrace -p 1", "backtrace is not available in this version"},
       {"trace --function f --context int:x -p 1", "it is written TYPE:NAME:ADDR, as in int:counter:0x404040"},
       {"trace --function f --context int128:x:1 -p 1", "unknown type 'int128': use one of int8 int16"},
       {"trace --function f --context int::1 -p 1", "the field's name is letters, digits and _, not ''"},

@@ -153,6 +153,8 @@ void Printer::text_line(const session::EventView& view, const ClassFormat& forma
   }
   if (format.captured && !format.captured->text().empty()) buffer_ += ": { " + format.captured->text();
   buffer_ += format.captured && format.captured->text().empty() ? "\n" : format.tail;
+  if (format.captured && format.captured->backtrace())
+    format.captured->backtrace()->append_text(buffer_, view.frames_of);
 }
 
 void Printer::json_line(const session::EventView& view, const ClassFormat& format) {
@@ -171,6 +173,8 @@ void Printer::json_line(const session::EventView& view, const ClassFormat& forma
     if (part.is_place) append_place(view, load<uint64_t>(view.record.data() + part.offset), buffer_);
   }
   if (format.captured) buffer_ += format.captured->text();
+  if (format.captured && format.captured->backtrace())
+    format.captured->backtrace()->append_json(buffer_, view.frames_of);
   buffer_ += format.tail;
 }
 

@@ -30,12 +30,14 @@ void append_plain(std::string& out, ctf::FieldType type, const uint8_t* from, bo
       append_number(out, load<int32_t>(from));
       break;
     case ctf::FieldType::kUint32:
+    case ctf::FieldType::kStackId:
       append_number(out, load<uint32_t>(from));
       break;
     case ctf::FieldType::kUint64:
       append_number(out, load<uint64_t>(from));
       break;
     case ctf::FieldType::kHex64:
+    case ctf::FieldType::kStackInfo:
       append_integer(out, load<uint64_t>(from), false, true, json);
       break;
     case ctf::FieldType::kText16:

@@ -101,6 +101,7 @@ ViewFields::Paths ViewFields::set_bits(const bt_field* field) {
 void ViewFields::begin(const bt_field* payload) {
   faults_.clear();
   cut_.clear();
+  backtrace_.reset();
   if (!payload) return;
   for (uint64_t i = member_count(payload); i-- > 0 && tells_bits(member(payload, i));) {
     const bool is_cut = std::string_view(member_name(payload, i)).starts_with("cut");
@@ -116,6 +117,7 @@ bool ViewFields::append_packet_context(std::string& out, const bt_field* structu
   const size_t before = out.size();
   for (uint64_t i = 0; i < member_count(structure); ++i) {
     if (is_about_packets(member_name(structure, i))) continue;
+    (void)take_backtrace(structure, i);  // the process
     out += out.size() == before ? "{ " : ", ";
     append_escaped(out, member_name(structure, i));
     out += " = ";
@@ -126,12 +128,31 @@ bool ViewFields::append_packet_context(std::string& out, const bt_field* structu
   return true;
 }
 
+// What is shown below the event, or not at all: true.
+bool ViewFields::take_backtrace(const bt_field* structure, uint64_t index) {
+  const std::string_view name = member_name(structure, index);
+  const bt_field* field = member(structure, index);
+  if (name == "vpid" && is(field, BT_FIELD_CLASS_TYPE_SIGNED_INTEGER))
+    vpid_ = static_cast<int32_t>(bt_field_integer_signed_get_value(field));
+  if (name == "stack_info" && is(field, BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER)) {
+    backtrace_.emplace(
+        Backtrace{.frames = {}, .info = bt_field_integer_unsigned_get_value(field), .vpid = vpid_});
+    return true;
+  }
+  if (!backtrace_ || name != "backtrace" || !is(field, BT_FIELD_CLASS_TYPE_DYNAMIC_ARRAY)) return false;
+  for (uint64_t i = 0; i < bt_field_array_get_length(field); ++i)
+    backtrace_->frames.push_back(
+        bt_field_integer_unsigned_get_value(bt_field_array_borrow_element_field_by_index_const(field, i)));
+  return true;
+}
+
 void ViewFields::append_structure(std::string& out, const bt_field* field, const std::string& path) {
   out += "{ ";
   const size_t before = out.size();
   for (uint64_t i = 0; i < member_count(field); ++i) {
     const bt_field* inner = member(field, i);
     if (is_length(field, i) || tells_bits(inner)) continue;
+    if (path.empty() && take_backtrace(field, i)) continue;
     if (out.size() != before) out += ", ";
     const char* name = member_name(field, i);
     append_escaped(out, name);

@@ -69,6 +69,7 @@ void ViewPrinter::print(const bt_message* message) {
 
 void ViewPrinter::print_event(const bt_message* message) {
   const bt_event* event = bt_message_event_borrow_event_const(message);
+  if (modules_.take(event)) return;
   line_.clear();
   append_time(message);
   append_program(bt_stream_borrow_trace_const(bt_event_borrow_stream_const(event)));
@@ -78,6 +79,7 @@ void ViewPrinter::print_event(const bt_message* message) {
   if (color_) line_ += kPlain;
   append_fields(event);
   line_ += '\n';
+  if (fields_.backtrace()) fields_.backtrace()->append_text(line_, &namer_);
   std::fwrite(line_.data(), 1, line_.size(), stdout);
 }
 

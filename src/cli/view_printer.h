@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "cli/view_fields.h"
+#include "cli/view_modules.h"
 
 namespace blip::cli {
 
@@ -34,6 +35,11 @@ class ViewPrinter {
 
   bool color_;
   ViewFields fields_;
+  ViewModules modules_;
+  session::FrameNamer namer_ = [this](int32_t vpid, uint64_t address,
+                                      bool is_return) -> const std::vector<session::NamedFrame>& {
+    return modules_.of(vpid, address, is_return);
+  };
   std::string line_;
   bool have_last_ = false;
   int64_t last_ns_ = 0;

@@ -85,7 +85,8 @@ void add_bit_fields(EventClass& event_class) {
   const auto& outputs = event_class.outputs;
   if (std::any_of(outputs.begin(), outputs.end(), [](const RecordOutput& o) { return o.may_fault; }))
     add_once(event_class, FieldType::kFaults, "faults");
-  if (std::any_of(outputs.begin(), outputs.end(), [](const RecordOutput& o) { return o.is_dynamic(); }))
+  if (std::any_of(outputs.begin(), outputs.end(),
+                  [](const RecordOutput& o) { return o.is_dynamic() && !o.is_added; }))
     add_once(event_class, FieldType::kCut, "cut");
 }
 
@@ -99,6 +100,7 @@ void lay_out_captured(EventClass& event_class) {
   }
   for (RecordOutput& output : event_class.outputs) {
     output.offset = offset;
+    if (output.is_added) continue;
     offset = bounded(uint64_t{offset} + (output.is_dynamic() ? kLengthSize : output.size));
   }
   event_class.fixed_size = offset;
@@ -108,7 +110,7 @@ void lay_out_captured(EventClass& event_class) {
 uint32_t largest_captured(const EventClass& event_class) {
   uint64_t size = event_class.fixed_size;
   for (const RecordOutput& output : event_class.outputs)
-    if (output.is_dynamic()) size += output.most_bytes();
+    if (output.is_dynamic() && !output.is_added) size += output.most_bytes();
   return bounded((size + 7) / 8 * 8);
 }
 

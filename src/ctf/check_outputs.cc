@@ -33,7 +33,8 @@ class Check {
   Status outputs() const {
     bool good = class_.outputs.size() <= kMaxOutputs;
     for (const RecordOutput& o : class_.outputs)
-      good = good && o.size != 0 && o.most_bytes() <= abi::kMaxRecordSize;
+      good = good && o.size != 0 && o.most_bytes() <= abi::kMaxRecordSize &&
+             (!o.is_added || (o.kind == RecordOutput::Kind::kSequence && &o == &class_.outputs.back()));
     if (!good)
       return Error(ErrorKind::kInvalid, "more is captured in one event than a record can hold: capture less");
     return {};

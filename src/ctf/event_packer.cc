@@ -50,7 +50,7 @@ EventPacker::EventPacker(const EventClass& event_class)
     if (!o.is_dynamic()) continue;
     dynamic_of_[i] = static_cast<uint32_t>(dynamics_.size());
     dynamics_.push_back({i, o.offset, static_cast<uint32_t>(o.most_bytes()),
-                         o.kind == RecordOutput::Kind::kString ? 1 : o.size});
+                         o.kind == RecordOutput::Kind::kString ? 1 : o.size, o.is_added});
   }
   for (size_t i = event_class.leads_with_pid ? 1 : 0; i < event_class.fields.size(); ++i) {
     const Field& field = event_class.fields[i];
@@ -145,14 +145,19 @@ void EventPacker::add_copy(uint32_t from, uint32_t size, size_t barrier) {
   }
 }
 
-bool EventPacker::find_dynamics(std::span<const uint8_t> record) {
+bool EventPacker::find_dynamics(std::span<const uint8_t> record, std::span<const uint8_t> added) {
   uint64_t at = fixed_size_;
   for (Dynamic& d : dynamics_) {
+    if (d.is_added) {
+      d.bytes = added.data();
+      d.size = std::min(d.most, static_cast<uint32_t>(added.size()));
+      continue;
+    }
     const auto told = load<uint16_t>(&record[d.length_at]);
     const auto length = static_cast<uint32_t>(told & ~abi::kLengthCut);
     if (told & abi::kLengthCut) cut_ |= uint64_t{1} << d.output;
     if (length > d.most || (d.unit != 1 && length % d.unit != 0) || at + length > record.size()) return false;
-    d.begin = static_cast<uint32_t>(at);
+    d.bytes = record.data() + at;
     d.size = length;
     at += length;
   }
@@ -173,14 +178,15 @@ void EventPacker::clear_faults() {
   }
 }
 
-std::optional<std::span<const uint8_t>> EventPacker::pack(std::span<const uint8_t> record) {
+std::optional<std::span<const uint8_t>> EventPacker::pack(std::span<const uint8_t> record,
+                                                          std::span<const uint8_t> added) {
   if (record.size() < fixed_size_) return std::nullopt;
   const auto hit_word = load<uint64_t>(&record[abi::kHitWordOffset]);
   const auto size = static_cast<uint16_t>(hit_word);
   if (size < fixed_size_ || size > record.size()) return std::nullopt;
   faults_ = hit_word >> abi::kHitFaultShift;
   cut_ = 0;
-  if (faults_ >> outputs_.size() != 0 || !find_dynamics(record.first(size))) return std::nullopt;
+  if (faults_ >> outputs_.size() != 0 || !find_dynamics(record.first(size), added)) return std::nullopt;
   record_ = record.data();
   const uint8_t* fixed = record_;
   if (faults_ != 0) [[unlikely]] {
@@ -224,7 +230,7 @@ void EventPacker::run_step(const Step& step, size_t body, const uint8_t* from) {
     }
     case Action::kText: {
       const Dynamic& d = dynamics_[dynamic_of_[step.index]];
-      return put_text(record_ + d.begin, d.size, step.index);
+      return put_text(d.bytes, d.size, step.index);
     }
     case Action::kRepeat:
       for (uint32_t i = 0; i < step.count; ++i)
@@ -234,8 +240,7 @@ void EventPacker::run_step(const Step& step, size_t body, const uint8_t* from) {
       const Dynamic& d = dynamics_[dynamic_of_[step.index]];
       const uint32_t count = d.size / d.unit;
       put(static_cast<uint16_t>(count));
-      for (uint32_t i = 0; i < count; ++i)
-        run(body, body + step.steps, record_ + d.begin + size_t{i} * d.unit);
+      for (uint32_t i = 0; i < count; ++i) run(body, body + step.steps, d.bytes + size_t{i} * d.unit);
       return;
     }
     case Action::kNote: {

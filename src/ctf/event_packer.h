@@ -19,8 +19,9 @@ class EventPacker {
 
   // The fields of an event as the file holds them, without the pid; good until the next call. None: the
   // record is not as its class says. The record is the target's: copied before, so that nobody changes it
-  // meanwhile.
-  std::optional<std::span<const uint8_t>> pack(std::span<const uint8_t> untrusted_record);
+  // meanwhile. `added`: the bytes of the output that no ring holds.
+  std::optional<std::span<const uint8_t>> pack(std::span<const uint8_t> untrusted_record,
+                                               std::span<const uint8_t> added = {});
 
  private:
   enum class Action : uint8_t {
@@ -48,9 +49,11 @@ class EventPacker {
   struct Dynamic {
     uint32_t output;
     uint32_t length_at;
-    uint32_t most;                 // bytes
-    uint32_t unit;                 // bytes of an element
-    uint32_t begin = 0, size = 0;  // in the record at hand
+    uint32_t most;  // bytes
+    uint32_t unit;  // bytes of an element
+    bool is_added = false;
+    const uint8_t* bytes = nullptr;  // of the record at hand
+    uint32_t size = 0;
   };
 
   // `base`: of the bytes that fields begin in, from the start of the record or element.
@@ -59,7 +62,7 @@ class EventPacker {
   void compile_elements(const Field& field, const Step& step);
   void add_copy(uint32_t from, uint32_t size, size_t barrier);
 
-  bool find_dynamics(std::span<const uint8_t> record);
+  bool find_dynamics(std::span<const uint8_t> record, std::span<const uint8_t> added);
   void clear_faults();
   void run(size_t begin, size_t end, const uint8_t* from);
   void run_step(const Step& step, size_t body, const uint8_t* from);

@@ -105,11 +105,12 @@ class StreamText {
 
   void add_to(std::string& out) const {
     using fmt::arg;
-    const std::string common = common_contexts();
+    const size_t count = common_contexts();
+    const std::string common = count == 0 ? "" : scope(classes_.front(), true, 0, count);
     fmt::format_to(std::back_inserter(out), kStream, arg("id", id_),
                    arg("packet_vpid", id_ == kStreamOfOneProcess ? "\t\tint32_t vpid;\n" : ""),
                    arg("event_context", common.empty() ? "" : "\tevent.context := " + common + ";\n"));
-    for (const EventClass& event_class : classes_) add_event(out, event_class, common.empty());
+    for (const EventClass& event_class : classes_) add_event(out, event_class, count);
   }
 
  private:
@@ -119,37 +120,49 @@ class StreamText {
     return !told_by_packets;
   }
 
-  bool has_contexts(const EventClass& c) const {
-    return std::any_of(c.fields.begin(), c.fields.end(),
-                       [&](const Field& f) { return f.is_context && is_there(c, f); });
-  }
-
-  // "struct { ... }" of the contexts or of the payload.
-  std::string scope(const EventClass& event_class, bool contexts) const {
+  // The declarations of the contexts or of the payload.
+  std::vector<std::string> declarations(const EventClass& event_class, bool contexts) const {
     std::vector<Field> fields;
     for (const Field& field : event_class.fields)
       if (field.is_context == contexts && is_there(event_class, field)) fields.push_back(field);
-    const std::vector<std::string> names = scope_names(fields);
+    std::vector<std::string> names = scope_names(fields);
     const std::vector<std::string> paths = output_paths(event_class);
+    for (size_t i = 0; i < fields.size(); ++i) names[i] = declarer_.declare(fields[i], names[i], paths);
+    return names;
+  }
+
+  // "struct { ... }" of some of them.
+  std::string scope(const EventClass& event_class, bool contexts, size_t begin = 0,
+                    size_t end = SIZE_MAX) const {
+    const std::vector<std::string> all = declarations(event_class, contexts);
     std::string out = "struct { ";
-    for (size_t i = 0; i < fields.size(); ++i) out += declarer_.declare(fields[i], names[i], paths) + " ";
+    for (size_t i = begin; i < std::min(end, all.size()); ++i) out += all[i] + " ";
     return out + "}";
   }
 
-  // The contexts all classes have in common, empty if they differ or there are none.
-  std::string common_contexts() const {
-    if (classes_.empty() || !has_contexts(classes_.front())) return {};
-    const std::string first = scope(classes_.front(), true);
-    const bool same = std::all_of(classes_.begin(), classes_.end(),
-                                  [&](const EventClass& c) { return scope(c, true) == first; });
-    return same ? first : std::string();
+  // How many contexts all classes have in common: all or none, except where readers look for the first ones
+  // there to name addresses (blip's own events begin with them).
+  size_t common_contexts() const {
+    if (classes_.empty()) return 0;
+    const std::vector<std::string> first = declarations(classes_.front(), true);
+    size_t count = first.size();
+    bool same = true, named = false;
+    for (const EventClass& c : classes_) {
+      const std::vector<std::string> here = declarations(c, true);
+      const auto differs = std::mismatch(first.begin(), first.end(), here.begin(), here.end()).first;
+      count = std::min(count, static_cast<size_t>(differs - first.begin()));
+      same = same && here == first;
+      named = named || c.name.starts_with("lttng_ust_statedump:");
+    }
+    return same || named ? count : 0;
   }
 
-  void add_event(std::string& out, const EventClass& event_class, bool own_contexts) const {
+  void add_event(std::string& out, const EventClass& event_class, size_t common) const {
     fmt::format_to(std::back_inserter(out), "\nevent {{\n\tname = {};\n\tid = {};\n\tstream_id = {};\n",
                    tsdl_string(event_class.name.empty() ? "(unnamed)" : event_class.name), event_class.id,
                    id_);
-    if (own_contexts && has_contexts(event_class)) out += "\tcontext := " + scope(event_class, true) + ";\n";
+    if (declarations(event_class, true).size() > common)
+      out += "\tcontext := " + scope(event_class, true, common) + ";\n";
     out += "\tfields := " + scope(event_class, false) + ";\n};\n";
   }
 

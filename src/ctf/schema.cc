@@ -20,9 +20,11 @@ uint32_t field_size(FieldType type) {
   switch (type) {
     case FieldType::kInt32:
     case FieldType::kUint32:
+    case FieldType::kStackId:
       return 4;
     case FieldType::kUint64:
     case FieldType::kHex64:
+    case FieldType::kStackInfo:
       return 8;
     case FieldType::kText16:
       return 16;

@@ -14,10 +14,12 @@ enum class FieldType {
   kInt32,
   kUint32,
   kUint64,
-  kHex64,    // shown in base 16: addresses and registers
-  kText16,   // 16 bytes of UTF-8, NUL-padded; never empty, for which babeltrace2 2.0 shows the text it read
-             // before
-  kText256,  // the same, longer
+  kHex64,      // shown in base 16: addresses and registers
+  kText16,     // 16 bytes of UTF-8, NUL-padded; never empty, for which babeltrace2 2.0 shows the text it read
+               // before
+  kText256,    // the same, longer
+  kStackId,    // 4 bytes, of the hit's stack: the consumer puts its frames into the event
+  kStackInfo,  // 8 bytes: see StackInfo
 
   // What programs of probes captured, only in classes with a hit word: see Field.
   kInt,       // 1, 2, 4 or 8 bytes, or some bits of them
@@ -79,7 +81,8 @@ struct RecordOutput {
   uint32_t size = 8;
   uint32_t count = 0;
   bool may_fault = true;
-  uint32_t offset = 0;  // in the record: of the bytes or, if their number changes, of the length
+  bool is_added = false;  // no ring holds it: blip puts it in; the last one, a sequence
+  uint32_t offset = 0;    // in the record: of the bytes or, if their number changes, of the length
 
   bool is_dynamic() const { return kind != Kind::kFixed; }
   uint64_t most_bytes() const {
@@ -106,6 +109,13 @@ struct EventClass {
   bool many_places = false;  // its name is no function's or instruction's: the field ip tells the place
   std::vector<RecordOutput> outputs{};  // at most kMaxOutputs
   uint32_t fixed_size = 0;              // of a record with a hit word: where bytes of changing number begin
+};
+
+// What a kStackInfo tells of the frames of its event: why they end in the low 8 bits (abi::UnwindEnd), and in
+// the bits above, for the first frames, which are no return addresses.
+struct StackInfo {
+  static constexpr unsigned kFirstBit = 8;
+  static constexpr uint8_t kNoRoom = 0xff;  // instead of an abi::UnwindEnd: there are no frames
 };
 
 inline constexpr size_t kMaxOutputs = 48;  // each has a bit in the hit word

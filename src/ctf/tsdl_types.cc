@@ -95,10 +95,12 @@ std::string FieldDeclarer::declare(const Field& field, const std::string& name,
     case FieldType::kInt32:
       return "int32_t " + name + ";";
     case FieldType::kUint32:
+    case FieldType::kStackId:
       return "uint32_t " + name + ";";
     case FieldType::kUint64:
       return "uint64_t " + name + ";";
     case FieldType::kHex64:
+    case FieldType::kStackInfo:
       return "hex64_t " + name + ";";
     case FieldType::kText16:
       return "utf8_t " + name + "[16];";

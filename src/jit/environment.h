@@ -37,6 +37,8 @@ struct Environment {
   uint64_t latency_rate = 0;  // ns per unit of the clock, times 2^48; 0: a unit is one ns
   uint64_t trap_size = 0;     // of the memory right below the gate page for traps; 0: there are none
 
+  TargetAddr unwind{};  // the abi::UnwindHeader; 0: nobody asks for stacks
+
   uint64_t shadow_size = 0;  // of the memory right below that for open calls; 0: nobody asks for returns
 
   TargetAddr shadow() const { return trap_table() - shadow_size; }
@@ -54,6 +56,7 @@ struct AreaStubs {
   TargetAddr measure;         // runtime blob: a latency into the histogram that all CPUs share
   TargetAddr tell_libraries;  // runtime blob
   TargetAddr fetch;           // runtime blob: reads of memory that may not be there
+  TargetAddr backtrace;       // runtime blob: the stack of a hit
   TargetAddr find_range;      // runtime blob: where memory that sections may read is
 };
 

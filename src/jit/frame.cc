@@ -29,11 +29,11 @@ void Frame::emit_save(Assembler& a) const {
   }
   for (uint8_t reg : kBehindFlags)
     if (saves(reg)) a.push(gpq(reg));
-  if (needs_.words != 0) a.lea(rsp, ptr(rsp, -above_words()));
+  if (above_words() != 0) a.lea(rsp, ptr(rsp, -above_words()));
 }
 
 void Frame::emit_restore(Assembler& a) const {
-  if (needs_.words != 0) a.lea(rsp, ptr(rsp, above_words()));
+  if (above_words() != 0) a.lea(rsp, ptr(rsp, above_words()));
   for (size_t i = std::size(kBehindFlags); i-- > 0;)
     if (saves(kBehindFlags[i])) a.pop(gpq(kBehindFlags[i]));
   if (needs_.flags_recorded && needs_.flags_live) {

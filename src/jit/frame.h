@@ -17,6 +17,7 @@ constexpr uint16_t reg_bit(uint32_t reg) { return static_cast<uint16_t>(1 << reg
 //     rax             registers only if the program uses them and they are live or recorded
 //     flags           only where they are live (lahf + seto al, cheaper than pushf) or recorded (pushf)
 //     rcx rdx rsi rdi r8 r9 r10 r11
+//     stack id        only where it is recorded
 //     words           of the program's own
 //   rsp ->
 class Frame {
@@ -27,6 +28,7 @@ class Frame {
     bool flags_recorded = false;
     uint16_t save = 0;   // registers, of those above
     uint32_t words = 0;  // room for values of the program's own
+    bool stack_id = false;
   };
 
   explicit Frame(const Needs& needs) : needs_(needs) {}
@@ -40,6 +42,8 @@ class Frame {
   int32_t slot(uint8_t reg) const;
   // Where rflags lie, if recorded.
   int32_t flags_slot() const { return above_words() + 8 * saved_behind_flags(); }
+  // Where the stack's id waits for the record.
+  int32_t stack_id_slot() const { return word(needs_.words); }
   // The n-th word of the program's own.
   int32_t word(uint32_t n) const { return static_cast<int32_t>(8 * n); }
   uint32_t words() const { return needs_.words; }
@@ -47,7 +51,7 @@ class Frame {
  private:
   bool saves(uint32_t reg) const { return (needs_.save >> reg & 1) != 0; }
   bool has_flags() const { return needs_.flags_live || needs_.flags_recorded; }
-  int32_t above_words() const { return word(needs_.words); }
+  int32_t above_words() const { return word(needs_.words + needs_.stack_id); }
   int32_t saved_behind_flags() const;
 
   Needs needs_;

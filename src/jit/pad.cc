@@ -48,6 +48,7 @@ Frame frame_of(const PadProbe& probe, const Environment& env) {
     const HitNeeds outputs = output_needs(program.hit);
     uses |= outputs.registers;
     needs.words = outputs.words + outputs_use_ranges(program, env);
+    needs.stack_id = program.stack_at != 0;
   }
   if (program.is_return) {
     const HitNeeds condition = condition_needs(program.hit);
@@ -215,6 +216,7 @@ uint64_t max_program_size(const Program& program) {
   constexpr uint64_t kRecord = 384;   // the same
   constexpr uint64_t kPerField = 48;  // both paths
   constexpr uint64_t kLatency = 320;  // the same
+  constexpr uint64_t kStack = 96;     // on top of a record
   constexpr uint64_t kEnter = 256;
   constexpr uint64_t kReturn = 256;    // on top of what happens there
   constexpr uint64_t kHitFrame = 256;  // the same: more registers, the condition's own frame
@@ -227,6 +229,7 @@ uint64_t max_program_size(const Program& program) {
   }
   if (program.kind == Program::Kind::kCount) return around + kCount;
   if (program.kind == Program::Kind::kLatency) return around + kLatency;
+  if (program.stack_at != 0) around += kStack;
   return around + kRecord + kPerField * program.fields.size();
 }
 

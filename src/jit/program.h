@@ -21,6 +21,9 @@ enum class Capture : uint8_t {
   kShortConstant,  // `value`, 4 bytes
   kLatency,        // of a return: 8 bytes, units of the record's clock since the entry
   kDepth,          // of a return: 4 bytes, how many probed calls of the thread it was in
+  kStack,          // 4 bytes: the id of the stack (abi/unwind.h)
+  kHitWord,        // `value`, 8 bytes, where nothing is computed at a hit but the record has a hit word
+  kNone,           // room for what blip puts in
 };
 
 struct Field {
@@ -54,6 +57,7 @@ struct Program {
   Filter filter;                // of returns: which are worth it; latencies in units of the clock
   bool is_tail = false;         // the exit is a jump to another function
   bool is_conditional = false;  // the exit is a conditional jump: it is one if it jumps
+  uint64_t stack_at = 0;  // where the hit is, as blip_backtrace wants to know it; 0: nobody asks for stacks
   uint32_t frame_id = 0;  // of kEnter and returns: the same for all of one function, the class it counts for
 };
 

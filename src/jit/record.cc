@@ -33,6 +33,7 @@ RecordEmitter::RecordEmitter(const Emission& emission)
 
 void RecordEmitter::hot(asmjit::Label done) {
   const abi::Geometry& g = env_.geometry;
+  if (program_.stack_at != 0) emit_stack(done);
   outputs_.begin_tries();
   a_.bind(restart_);
   a_.mov(rcx, env_.control.value);
@@ -70,6 +71,17 @@ void RecordEmitter::hot(asmjit::Label done) {
   for (const Field& field : program_.fields) emit_field(field, Path::kRseqRing);
   emit_publish();
   section_->end();
+}
+
+// Outside of the section: a walk takes longer than a restartable sequence may.
+void RecordEmitter::emit_stack(asmjit::Label done) {
+  a_.mov(rcx, env_.control.value);
+  emit_switch_check(a_, env_.geometry, program_.switch_index, done);
+  a_.mov(rax, program_.stack_at);
+  a_.mov(rcx, env_.unwind.value);
+  a_.lea(rdx, ptr(rsp, frame_.size()));
+  a_.call(stubs_.backtrace.value);
+  a_.mov(dword_ptr(rsp, frame_.stack_id_slot()), edx);
 }
 
 void RecordEmitter::emit_publish() {
@@ -188,6 +200,15 @@ void RecordEmitter::emit_field(const Field& field, Path path) {
     case Capture::kDepth:
       a_.movzx(eax, word_ptr(rsi, offsetof(abi::ShadowFrame, outer)));
       a_.mov(to, eax);
+      return;
+    case Capture::kStack:
+      a_.mov(eax, dword_ptr(rsp, frame_.stack_id_slot()));
+      a_.mov(to, eax);
+      return;
+    case Capture::kHitWord:
+      a_.mov(qword_ptr(rdx, field.offset), static_cast<uint32_t>(field.value));
+      return;
+    case Capture::kNone:
       return;
   }
 }

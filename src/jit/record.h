@@ -20,6 +20,7 @@ class RecordEmitter final : public ProgramEmitter {
  private:
   enum class Path { kRseqRing, kSharedRing };
 
+  void emit_stack(asmjit::Label done);
   void emit_field(const Field& field, Path path);
   void emit_tid(Path path);
   void emit_publish();

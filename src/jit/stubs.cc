@@ -164,6 +164,7 @@ Result<AreaPrologue> build_area_prologue(TargetAddr at, const Environment& env) 
   prologue.stubs.measure = at + runtime::kMeasureOffset;
   prologue.stubs.tell_libraries = at + runtime::kTellLibrariesOffset;
   prologue.stubs.fetch = at + runtime::kFetchOffset;
+  prologue.stubs.backtrace = at + runtime::kBacktraceOffset;
   prologue.stubs.find_range = at + runtime::kFindRangeOffset;
   if (env.monotonic) {
     a.align(asmjit::AlignMode::kCode, 32);

@@ -73,6 +73,7 @@ Instrumentation::Instrumentation(const proc::Process& process, proc::Memory& mem
       spare_probes_(options.spare_probes),
       spares_ask_kernel_(options.spares_ask_kernel),
       returns_(options.returns),
+      unwind_(options.unwind),
       parking_(parking_of(modules)),
       schema_(options.schema),
       kept_(options.kept) {
@@ -169,6 +170,16 @@ Footprint Instrumentation::footprint() const {
   return f;
 }
 
+std::vector<AddrRange> Instrumentation::pads() const {
+  std::vector<AddrRange> all;
+  for (const PadFile& file : region_.pad_files) {
+    if (&file == region_.tables()) continue;
+    for (const AreaMapping& area : file.areas) all.push_back(area.range);
+    for (const TrampolineRun& run : file.trampolines.runs) all.push_back(run.pages);
+  }
+  return merge_ranges(std::move(all));
+}
+
 Status Instrumentation::choose_clock() {
   if (!monotonic_clock_) return {};
   TRY(clock_, find_monotonic_clock(process_, memory_, modules_));
@@ -195,6 +206,7 @@ Status Instrumentation::run(ModuleSites sites) {
       static_cast<uint32_t>(batches_.back().max_edits()) + kEditsPerSpareProbe * spare_probes_;
   TRY_OK(map_memory());
   TRY_OK(region_.allocate(geometry_));
+  TRY_OK(fill_tables());
   TRY_OK(build());
   TRY_OK(populate());
   return patch_patiently();
@@ -244,7 +256,8 @@ Status Instrumentation::map_memory() {
     prepare_ranges(caller);
     TRY(region_, TargetRegion::map(caller, process_, geometry_, batches_.back().neighbourhoods(),
                                    batches_.back().trampolines(),
-                                   {.traps = trap_size, .shadow = returns_ ? abi::kShadowSize : 0}));
+                                   {.traps = trap_size, .shadow = returns_ ? abi::kShadowSize : 0},
+                                   {.bytes = unwind_.size}));
     armed_ = true;
     sharers_ = MemorySharers(process_.pid(), region_.data_fd);
     return check_tsc(caller);
@@ -282,11 +295,30 @@ jit::Environment Instrumentation::environment() const {
           .monotonic = clock_,
           .recorded = recorded,
           .trap_size = region_.trap_size,
+          .unwind = region_.has_tables ? region_.tables()->areas.front().range.begin : TargetAddr(),
           .shadow_size = region_.shadow_size};
+}
+
+Status Instrumentation::fill_tables() {
+  if (!region_.has_tables) return {};
+  return unwind_.fill({.tables = region_.pad_files.front().bytes.bytes(),
+                       .stacks = region_.control + geometry_.stacks_offset(),
+                       .stacks_here = region_.data.bytes().subspan(geometry_.stacks_offset()),
+                       .pads = pads()});
+}
+
+// How the walk reads: only the thread's gate page knows whether the kernel may be asked.
+void Instrumentation::prepare_stacks() {
+  if (!region_.has_tables) return;
+  auto* header = reinterpret_cast<abi::UnwindHeader*>(region_.pad_files.front().bytes.data());
+  header->control_addr = region_.control.value;
+  header->cache_addr = (region_.control + geometry_.rule_cache_offset()).value;
+  header->may_call_kernel = 1;
 }
 
 Status Instrumentation::build() {
   TRY_OK(fill_header());
+  prepare_stacks();
   const Batch& batch = batches_.back();
   TRY(MadePatches made,
       batch.build(region_.pad_files.back(), modules_, probes_, environment(), facts_.shadow_stack));
@@ -355,7 +387,9 @@ void Instrumentation::write_schema(std::string_view text) {
 bool Instrumentation::asks_kernel() const {
   if (geometry_.ranges || (spare_probes_ != 0 && spares_ask_kernel_)) return true;
   return std::any_of(probes_.begin(), probes_.end(), [](const Probe& probe) {
-    if (!probe.program.hit.empty() || probe.program.kind == jit::Program::Kind::kTellLibraries) return true;
+    if (!probe.program.hit.empty() || probe.program.stack_at != 0 ||
+        probe.program.kind == jit::Program::Kind::kTellLibraries)
+      return true;
     return std::any_of(probe.program.fields.begin(), probe.program.fields.end(), [](const jit::Field& f) {
       return f.capture == jit::Capture::kTid || f.capture == jit::Capture::kThreadKey;
     });

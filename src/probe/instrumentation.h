@@ -41,6 +41,18 @@ struct ArmReport {
   std::vector<std::string> notes;
 };
 
+// Tables that blip makes and the target reads, for the stacks of hits.
+struct UnwindMemory {
+  std::span<uint8_t> tables;  // here, writable: an abi::UnwindHeader first
+  TargetAddr stacks;          // of the abi::StackTable, in the target
+  std::span<uint8_t> stacks_here;
+  std::vector<AddrRange> pads;  // blip's own code
+};
+struct UnwindTablesWanted {
+  uint64_t size = 0;                                  // whole pages; 0: nobody asks for stacks
+  std::function<Status(const UnwindMemory&)> fill{};  // before anybody reads them
+};
+
 struct ArmOptions {
   abi::Geometry geometry;         // all but site_count and ring_count
   bool modules_complete = false;  // every mapped file could be read, so no clone-like call is unknown
@@ -48,9 +60,10 @@ struct ArmOptions {
   bool monotonic_clock = false;   // records carry CLOCK_MONOTONIC instead of the TSC
   uint32_t spare_probes = 0;      // how many more may be added later
   bool spares_ask_kernel = true;  // and may record the thread, or read memory
-  bool returns = false;           // some probes, maybe such as come later, remember calls
-  KeptMemory kept{};              // of earlier blips, to be left alone
-  std::string schema{};           // tells a later blip what the records are; room for it is in the geometry
+  UnwindTablesWanted unwind{};
+  bool returns = false;  // some probes, maybe such as come later, remember calls
+  KeptMemory kept{};     // of earlier blips, to be left alone
+  std::string schema{};  // tells a later blip what the records are; room for it is in the geometry
 };
 
 // Everything blip has put into a target. Armed from arm() until disarm() or the destructor.
@@ -101,6 +114,9 @@ class Instrumentation {
   // Why pads make no system calls, so that what they do not know how to read is a fault; empty: they may.
   const std::string& no_calls() const { return no_calls_; }
 
+  // Where blip's own code is in the target.
+  std::vector<AddrRange> pads() const;
+
   abi::LibraryWord& library_word() const { return reinterpret_cast<abi::DataHeader*>(region())->libraries; }
 
   // Restores the target. After it, or once the target is gone, the destructor does nothing.
@@ -133,6 +149,8 @@ class Instrumentation {
   bool watches(const x86::Rewrite& rewrite) const;
   Status check_tsc(proc::RemoteCaller& caller);
   Status build();
+  Status fill_tables();
+  void prepare_stacks();
   void plan_traps(const ModuleSites& sites);
   void refuse_traps(Batch& batch, const std::string& reason) const;
   bool has_traps() const;
@@ -217,6 +235,7 @@ class Instrumentation {
   uint32_t spare_probes_;
   bool spares_ask_kernel_;
   bool returns_;
+  UnwindTablesWanted unwind_;
   Parking parking_;
   std::string schema_;
   KeptMemory kept_;  // of earlier blips

@@ -50,10 +50,10 @@ class RegionMapper {
 
   Result<TargetRegion> map_region(const abi::Geometry& geometry,
                                   std::span<const Neighbourhood> neighbourhoods,
-                                  const TrampolineLayout& trampolines, PrivateSizes sizes) {
+                                  const TrampolineLayout& trampolines, PrivateSizes sizes, TableSize tables) {
     region_.trap_size = sizes.traps;
     region_.shadow_size = sizes.shadow;
-    auto status = map_all(geometry, neighbourhoods, trampolines);
+    auto status = map_all(geometry, neighbourhoods, trampolines, tables);
     if (status) return std::move(region_);
     (void)unmap_down_to(0);
     return status.error();
@@ -70,9 +70,10 @@ class RegionMapper {
 
  private:
   Status map_all(const abi::Geometry& geometry, std::span<const Neighbourhood> neighbourhoods,
-                 const TrampolineLayout& trampolines) {
+                 const TrampolineLayout& trampolines, TableSize tables) {
     TRY_OK(prepare_maps(trampolines));
     TRY_OK(map_data(geometry.region_size()));
+    if (tables.bytes != 0) TRY_OK(map_tables(tables.bytes));
     return map_pads(neighbourhoods, trampolines);
   }
 
@@ -116,10 +117,28 @@ class RegionMapper {
     return close_remote(file, status);
   }
 
-  Status map_areas(const SharedFile& file, std::span<const Neighbourhood> neighbourhoods, PadFile& pads) {
+  // Cleaned up like pads: whoever knows the file's number takes it away.
+  Status map_tables(uint64_t size) {
+    region_.has_tables = true;
+    PadFile& tables = region_.pad_files.emplace_back();
+    TRY(SharedFile file, make_file(abi::kPadsMemfdName, size, kPadsSeals, tables.bytes));
+    auto status = place(size, kUserSpace, [&](TargetAddr at) -> Status {
+      TRY_OK(map_at(at, size, PROT_READ, MAP_SHARED, file.remote_fd, 0));
+      tables.areas = {{{at, at + size}, 0}};
+      return note_inode(file, tables);
+    });
+    return close_remote(file, status);
+  }
+
+  static Status note_inode(const SharedFile& file, PadFile& pads) {
     struct stat st;
     if (::fstat(file.fd.get(), &st) != 0) return Error::from_errno(errno, "fstat of shared memory");
     pads.inode = st.st_ino;
+    return {};
+  }
+
+  Status map_areas(const SharedFile& file, std::span<const Neighbourhood> neighbourhoods, PadFile& pads) {
+    TRY_OK(note_inode(file, pads));
     for (const Neighbourhood& n : neighbourhoods) {
       const uint64_t offset = pads.trampolines_offset;
       auto placed = place(n.size, n.reach, [&](TargetAddr at) -> Status {
@@ -269,8 +288,9 @@ std::vector<AddrRange> joined(const std::vector<AddrRange>& areas, std::span<con
 Result<TargetRegion> TargetRegion::map(proc::RemoteCaller& caller, const proc::Process& process,
                                        const abi::Geometry& geometry,
                                        std::span<const Neighbourhood> neighbourhoods,
-                                       const TrampolineLayout& trampolines, PrivateSizes sizes) {
-  return RegionMapper(caller, process).map_region(geometry, neighbourhoods, trampolines, sizes);
+                                       const TrampolineLayout& trampolines, PrivateSizes sizes,
+                                       TableSize tables) {
+  return RegionMapper(caller, process).map_region(geometry, neighbourhoods, trampolines, sizes, tables);
 }
 
 Result<PadFile> TargetRegion::map_pads(proc::RemoteCaller& caller, const proc::Process& process,
@@ -296,6 +316,7 @@ Result<std::vector<RegionPart>> live_parts(const abi::Geometry& geometry) {
     add(geometry.ring_data_offset() + cpu * geometry.ring_size(), geometry.ring_size());
   for (unsigned cpu : online) add(geometry.latency_totals_offset(cpu, 0), geometry.latency_row_size());
   add(geometry.latency_totals_offset(geometry.ring_count, 0), geometry.latency_row_size());
+  add(geometry.stacks_offset(), geometry.region_size() - geometry.stacks_offset());
   return parts;
 }
 

@@ -24,7 +24,7 @@ struct AreaMapping {
   uint64_t offset = 0;
 };
 
-// A sealed memfd with pads and trampolines.
+// A sealed memfd with pads and trampolines, or with tables.
 struct PadFile {
   Mapping bytes;  // here, writable
   uint64_t inode = 0;
@@ -39,23 +39,32 @@ struct PrivateSizes {
   uint64_t shadow = 0;
 };
 
+// What the target only reads: unwind tables.
+struct TableSize {
+  uint64_t bytes = 0;  // whole pages; 0: none
+};
+
 // The memory a trace has in its target: sealed memfds (data; pads, one for each time probes were put in),
 // mapped on both sides, the private gate page right below the data, and below that the memory of traps. No
 // descriptor of them stays in the target. See docs/design/injection.md.
 struct TargetRegion {
   Mapping data;  // here
   Fd data_fd;
-  TargetAddr control;        // of the data in the target
-  uint64_t trap_size = 0;    // private memory below the gate page that forks copy; 0: none
-  uint64_t shadow_size = 0;  // and below that; 0: none
-  std::vector<PadFile> pad_files;
+  TargetAddr control;              // of the data in the target
+  uint64_t trap_size = 0;          // private memory below the gate page that forks copy; 0: none
+  uint64_t shadow_size = 0;        // and below that; 0: none
+  std::vector<PadFile> pad_files;  // the first has the tables, if there are any
+  bool has_tables = false;
+
+  const PadFile* tables() const { return has_tables ? &pad_files.front() : nullptr; }
 
   // Maps data, gate page and pads; on an error nothing is left. The data's pages are not there yet: see
   // allocate().
   static Result<TargetRegion> map(proc::RemoteCaller& caller, const proc::Process& process,
                                   const abi::Geometry& geometry,
                                   std::span<const Neighbourhood> neighbourhoods,
-                                  const TrampolineLayout& trampolines, PrivateSizes sizes = {});
+                                  const TrampolineLayout& trampolines, PrivateSizes sizes = {},
+                                  TableSize tables = {});
   // Maps further pads; on an error nothing is left of them.
   static Result<PadFile> map_pads(proc::RemoteCaller& caller, const proc::Process& process,
                                   std::span<const Neighbourhood> neighbourhoods,

@@ -53,7 +53,10 @@ bool is_valid(const abi::Geometry& geometry) {
       !geometry.latencies || (geometry.region_size() <= INT32_MAX &&
                               geometry.region_size() - geometry.latencies_offset() <= abi::kMaxLatencyBytes);
   const bool ranges = !geometry.ranges || geometry.shared_ring_offset() <= INT32_MAX;
-  return rings && slots && latencies && ranges && geometry.class_count >= abi::kFirstClass &&
+  const bool stacks =
+      geometry.stack_slots == 0 || (std::has_single_bit(geometry.stack_slots) && geometry.stack_depth > 0 &&
+                                    geometry.stack_depth <= abi::kMaxStackDepth);
+  return rings && slots && latencies && ranges && stacks && geometry.class_count >= abi::kFirstClass &&
          geometry.class_count <= (counts_only ? abi::kMaxCounted : abi::kMaxClasses) &&
          geometry.sites_offset() - geometry.counters_offset() <= abi::kMaxCounterBytes;
 }
@@ -90,6 +93,9 @@ void format_region(const abi::Geometry& geometry, uint8_t* region, uint64_t cont
     auto* ranges = reinterpret_cast<abi::RangeControl*>(region + geometry.ranges_offset());
     std::memset(ranges, 0, offsetof(abi::RangeControl, tables));
   }
+  header->stack_slots = geometry.stack_slots;
+  header->stack_frames = geometry.stack_frames;
+  header->stack_depth = geometry.stack_depth;
   __atomic_store_n(&header->magic, abi::kMagic, __ATOMIC_RELEASE);
 }
 

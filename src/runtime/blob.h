@@ -50,7 +50,7 @@ inline constexpr uint32_t kFindRangeOffset = 896;
 // abi::kNoStack. Changes rax, rcx, rdx and flags only. Not inside an rseq section: it may take microseconds.
 // Uses kBacktraceStackUse below the return address, and that of abi::SafeLoad.
 inline constexpr uint32_t kBacktraceOffset = 1024;
-inline constexpr uint32_t kBacktraceStackUse = 512;
+inline constexpr uint32_t kBacktraceStackUse = 672;
 // blip_fetch: eax = a Fetch (fetch.h), rcx = control address, rdx = an address of any kind, r8 = a buffer, r9
 // = a size. Returns rdx = 1, rcx = what was asked for; rdx = 0 if it cannot be read. Changes rax, rcx, rdx
 // and flags only.

@@ -70,6 +70,11 @@ void add_context(const Context& context, std::vector<LayoutField>& out) {
       return;
     case ContextKind::kMemory:
       return;  // a part of the place's data
+    case ContextKind::kBacktrace:
+      out.push_back(context_field("stack_id", ctf::FieldType::kStackId, jit::Capture::kStack));
+      out.push_back(context_field("stack_info", ctf::FieldType::kStackInfo, jit::Capture::kNone));
+      out.back().field.is_implicit = true;
+      return;
   }
 }
 
@@ -85,6 +90,12 @@ void add_return_fields(std::vector<LayoutField>& out) {
   out.push_back({{"tail", ctf::FieldType::kUint32}, jit::Capture::kShortConstant});
 }
 
+// Readers that name addresses want the process and an address in front, in every event of the trace.
+bool names_addresses(const Options& options) {
+  return options.mode == Mode::kRecord &&
+         std::any_of(options.probes.begin(), options.probes.end(), asks_for_stack);
+}
+
 // The pid in front of all fields: asked for, or needed because events of several processes may come.
 std::optional<ctf::Field> pid_field(const Options& options, size_t request) {
   if (options.mode == Mode::kCount) return {};
@@ -92,9 +103,13 @@ std::optional<ctf::Field> pid_field(const Options& options, size_t request) {
   const bool asked = std::any_of(contexts.begin(), contexts.end(),
                                  [](const Context& c) { return c.kind == ContextKind::kPid; });
   const bool several = options.follow_fork || options.pids.size() > 1 || !options.process_name.empty();
-  if (!asked && !several) return {};
-  return ctf::Field{
-      .name = "vpid", .type = ctf::FieldType::kInt32, .is_context = true, .is_implicit = !asked};
+  const bool named =
+      names_addresses(options) || (options.mode == Mode::kTrace && asks_for_stack(options.probes[request]));
+  if (!asked && !several && !named) return {};
+  return ctf::Field{.name = "vpid",
+                    .type = ctf::FieldType::kInt32,
+                    .is_context = true,
+                    .is_implicit = !asked && !names_addresses(options)};
 }
 
 // The fields of one request, contexts first, each name once.
@@ -102,7 +117,7 @@ std::vector<LayoutField> request_fields(const Options& options, size_t request, 
   std::vector<LayoutField> all;
   if (options.mode == Mode::kCount) return all;
   if (options.mode == Mode::kTrace) add_context({ContextKind::kTid, {}}, all);
-  if (shared_class) add_context({ContextKind::kIp, {}}, all);
+  if (shared_class || names_addresses(options)) add_context({ContextKind::kIp, {}}, all);
   for (const Context& context : options.probes[request].contexts) add_context(context, all);
   if (options.probes[request].kind == ProbeKind::kReturn) add_return_fields(all);
 
@@ -117,6 +132,32 @@ std::vector<LayoutField> request_fields(const Options& options, size_t request, 
   return fields;
 }
 
+bool has_stack(const ctf::EventClass& c) {
+  return std::any_of(c.fields.begin(), c.fields.end(),
+                     [](const ctf::Field& f) { return f.type == ctf::FieldType::kStackId; });
+}
+
+constexpr uint32_t kFrameSize = sizeof(uint64_t);
+
+// In the payload: babeltrace2 2.0 fails for sequences in the context of an event. `output`: behind what
+// programs capture.
+void add_frames_field(ctf::EventClass& c, size_t output) {
+  ctf::Field frames{.name = "backtrace", .type = ctf::FieldType::kSequence};
+  frames.output = static_cast<uint32_t>(output);
+  frames.size = kFrameSize;
+  frames.members = {{.name = "", .type = ctf::FieldType::kInt, .size = kFrameSize, .is_hex = true}};
+  c.fields.push_back(std::move(frames));
+}
+
+void add_frames_output(ctf::EventClass& c) {
+  c.has_hit_word = true;
+  c.outputs.push_back({.kind = ctf::RecordOutput::Kind::kSequence,
+                       .size = kFrameSize,
+                       .count = abi::kMaxStackDepth,
+                       .may_fault = false,
+                       .is_added = true});
+}
+
 ctf::EventClass make_class(uint16_t id, std::string name, const std::optional<ctf::Field>& pid,
                            const std::vector<LayoutField>& fields, const HitData& data = {}) {
   ctf::EventClass c{.id = id, .name = std::move(name)};
@@ -124,14 +165,24 @@ ctf::EventClass make_class(uint16_t id, std::string name, const std::optional<ct
   if (pid) c.fields.push_back(*pid);
   for (const LayoutField& f : fields) c.fields.push_back(f.field);
   c.has_hit_word = !data.shapes.empty();
+  if (has_stack(c)) add_frames_field(c, data.hit.outputs.size());
   for (const script::Shape& shape : data.shapes) add_captured_field(shape, c.fields);
   const std::vector<jit::NodeFacts> facts = jit::facts_of(data.hit.code);
   for (const script::Output& output : data.hit.outputs) {
     const bool reads = output.kind != script::Output::Kind::kValue;
     c.outputs.push_back(record_output(output, reads || facts[output.node].may_fault));
   }
+  if (has_stack(c)) add_frames_output(c);
   ctf::lay_out(c);
   return c;
+}
+
+// Where a field of a request came to lie.
+uint16_t offset_of(const LayoutField& wanted, const ctf::EventClass& c) {
+  const auto found = std::find_if(c.fields.begin(), c.fields.end(), [&](const ctf::Field& f) {
+    return f.name == wanted.field.name && f.type == wanted.field.type;
+  });
+  return static_cast<uint16_t>(found->offset);
 }
 
 jit::Program make_program(uint32_t id, const ctf::EventClass& c, const std::vector<LayoutField>& fields,
@@ -141,15 +192,18 @@ jit::Program make_program(uint32_t id, const ctf::EventClass& c, const std::vect
   program.fixed_size = c.fixed_size;
   for (const ctf::RecordOutput& output : c.outputs)
     program.output_offsets.push_back(static_cast<uint16_t>(output.offset));
-  const size_t pid = c.leads_with_pid ? 1 : 0;
   const uint32_t pid_size = c.leads_with_pid && !c.has_hit_word ? ctf::kPidSize : 0;
   for (size_t i = 0; i < fields.size(); ++i) {
     program.fields.push_back({.capture = fields[i].capture,
                               .reg = fields[i].reg,
-                              .offset = static_cast<uint16_t>(c.fields[pid + i].offset - pid_size),
+                              .offset = static_cast<uint16_t>(offset_of(fields[i], c) - pid_size),
                               .value = place.ip,
                               .is_result = fields[i].is_result});
   }
+  if (has_stack(c)) program.stack_at = place.ip | (place.is_entry ? abi::kHitAtEntry : 0);
+  if (c.has_hit_word && program.hit.outputs.empty())
+    program.fields.push_back(
+        {.capture = jit::Capture::kHitWord, .offset = abi::kHitWordOffset, .value = program.record_size});
   return program;
 }
 

@@ -31,6 +31,7 @@ struct ProbedPlace {
   uint64_t ip = 0;          // where it is in the process
   HitData data{};           // that its events show
   bool is_inlined = false;  // a copy of a function: all of one name have one class
+  bool is_entry = false;    // the first instruction of a function
 };
 
 // The event classes of a trace. The same function in several processes has one class, so that a trace of a

@@ -30,6 +30,9 @@ void Consumer::add_classes(const std::vector<ctf::EventClass>& all) {
     layout.has_hit_word = c.has_hit_word;
     for (const ctf::Field& f : c.fields) {
       if (f.type == ctf::FieldType::kText16) layout.name_offset = static_cast<int32_t>(f.offset - nearer);
+      if (f.type == ctf::FieldType::kStackId) layout.stack_offset = static_cast<int32_t>(f.offset - nearer);
+      if (f.type == ctf::FieldType::kStackInfo)
+        layout.stack_info_offset = static_cast<int32_t>(f.offset - nearer);
       if (f.is_duration) layout.latency_offset = static_cast<int32_t>(f.offset - nearer);
     }
     layout.is_ready = layout.name_offset < 0 && layout.latency_offset < 0 && !layout.has_hit_word;
@@ -43,10 +46,11 @@ void Consumer::add_packer(const ctf::EventClass& c) {
 }
 
 bool Consumer::put_packed(RingOutput* out, uint64_t time_ns, uint16_t class_id, int32_t pid,
-                          std::span<const uint8_t> record) {
+                          std::span<const uint8_t> record, std::span<const uint64_t> frames) {
   const Layout& layout = layouts_[class_id];
   if (!packers_[class_id]) return false;
-  const auto fields = packers_[class_id]->pack(record);
+  const auto fields = packers_[class_id]->pack(
+      record, {reinterpret_cast<const uint8_t*>(frames.data()), frames.size_bytes()});
   if (!fields) return false;
   if (out && !limit_.reached()) {
     write(*out, time_ns, class_id, pid, fields->data(), static_cast<uint32_t>(fields->size()));

@@ -90,6 +90,8 @@ class Consumer {
     uint32_t fields_size = 0;     // without the pid
     int32_t name_offset = -1;     // of a thread's name to be filled in
     int32_t latency_offset = -1;  // of a time to be converted to ns
+    int32_t stack_offset = -1;    // of a stack's id, whose frames are to be put in
+    int32_t stack_info_offset = -1;
     bool leads_with_pid = false;
     bool has_hit_word = false;  // to be packed
     bool is_ready = true;  // the record is the event: it has none of the above but a pid to be put in front
@@ -116,9 +118,9 @@ class Consumer {
     }
     if (live_) show(time_ns, class_id, pid, record, size);
   }
-  // The same for a record with a hit word. False: it is malformed.
+  // The same for a record with a hit word; `frames` is what the rings do not hold. False: it is malformed.
   bool put_packed(RingOutput* out, uint64_t time_ns, uint16_t class_id, int32_t pid,
-                  std::span<const uint8_t> untrusted_record);
+                  std::span<const uint8_t> untrusted_record, std::span<const uint64_t> frames);
   void flush(bool all);
   void flush_one(RingOutput& output, bool all);
   // What reached the files, and what got lost on the way there.

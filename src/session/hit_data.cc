@@ -42,6 +42,11 @@ bool asks_for_data(const ProbeRequest& request) {
                      [](const Context& c) { return c.kind == ContextKind::kMemory; });
 }
 
+bool asks_for_stack(const ProbeRequest& request) {
+  return std::any_of(request.contexts.begin(), request.contexts.end(),
+                     [](const Context& c) { return c.kind == ContextKind::kBacktrace; });
+}
+
 HitDataMaker::HitDataMaker(const Options& options, std::span<const probe::Module> modules, DebugStore& store)
     : options_(options), modules_(modules), scopes_(modules, store) {}
 

@@ -24,6 +24,7 @@ struct HitData {
 };
 
 bool asks_for_data(const ProbeRequest& request);
+bool asks_for_stack(const ProbeRequest& request);
 
 // For the places of one process; its modules must outlive this. Debugging information is read where it is
 // needed.

@@ -43,6 +43,12 @@ LibraryWatch::LibraryWatch(const proc::Process& process, const proc::Memory& mem
   for (const probe::Module& module : modules) there_.push_back({module, text_of(module, maps)});
 }
 
+std::vector<probe::Module> LibraryWatch::modules() const {
+  std::vector<probe::Module> all;
+  for (const CodeFile& file : there_) all.push_back(file.module);
+  return all;
+}
+
 void LibraryWatch::put_off() { next_ = Clock::now() + kPause; }
 
 Result<LibraryNews> LibraryWatch::look(const std::function<bool(const CodeFile&)>& same) {

@@ -35,6 +35,9 @@ class LibraryWatch {
   LibraryWatch(const proc::Process& process, const proc::Memory& memory, probe::ModuleFiles& files,
                std::span<const probe::Module> modules, std::span<const proc::Map> maps);
 
+  // What was there at the last look.
+  std::vector<probe::Module> modules() const;
+
   // Looking costs time in a process of many mappings: at most one twentieth of blip's is spent on it.
   bool is_due() const { return Clock::now() >= next_; }
   void put_off();

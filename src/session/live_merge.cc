@@ -22,7 +22,8 @@ uint64_t LiveMerge::show(uint64_t until_ns, uint64_t limit) {
     sink_({classes_[p.class_id - abi::kFirstClass],
            p.time_ns,
            {&bytes_[p.offset], p.size},
-           place_of_ ? &place_of_ : nullptr});
+           place_of_ ? &place_of_ : nullptr,
+           frames_of_ ? &frames_of_ : nullptr});
   }
   std::vector<uint8_t> rest;
   for (size_t i = shown; i < pending_.size(); ++i) {

@@ -15,7 +15,7 @@
 
 namespace blip::session {
 
-enum class ContextKind { kRegister, kAllRegisters, kIp, kPid, kTid, kComm, kCpu, kMemory };
+enum class ContextKind { kRegister, kAllRegisters, kIp, kPid, kTid, kComm, kCpu, kMemory, kBacktrace };
 
 // A value of a known type at a known address, without any debugging information.
 struct MemoryContext {

@@ -123,7 +123,7 @@ std::vector<ProbedPlace> ProbePlan::places(const Options& options) const {
     const probe::Module& module = modules[t.module];
     all.push_back({needs_name(options, t) ? name_of(t, modules) : "", module.basename(), t.point.addr,
                    t.request, module.to_target(t.point.addr).value, data.empty() ? HitData() : data[i],
-                   t.instance.has_value()});
+                   t.instance.has_value(), t.point.is_entry});
   }
   return all;
 }

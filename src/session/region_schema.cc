@@ -7,7 +7,7 @@
 //   field TYPE IS-CONTEXT IS-IMPLICIT NAME           of the class before it
 //   duration                                         the field before it is one
 //   hit                                              the class before it has a hit word
-//   output KIND SIZE COUNT MAY-FAULT                 of the class before it
+//   output KIND SIZE COUNT MAY-FAULT IS-ADDED        of the class before it
 //   typed DEPTH TYPE IS-CONTEXT IS-IMPLICIT OUTPUT BEGIN SIZE SIGNED HEX BIT-OFFSET BIT-SIZE COUNT NAME NOTE
 //                                                    a captured field of the class or, if DEPTH is not 0, of
 //                                                    the last one of a lower depth
@@ -27,7 +27,7 @@ namespace blip::session {
 
 namespace {
 
-constexpr ctf::FieldType kLastType = ctf::FieldType::kText256;
+constexpr ctf::FieldType kLastType = ctf::FieldType::kStackInfo;
 constexpr std::string_view kHex = "0123456789abcdef";
 
 std::string word(std::string_view text) {
@@ -174,6 +174,7 @@ void parse_output(Words& words, ctf::EventClass& c) {
   output.size = words.number<uint32_t>(0, UINT32_MAX);
   output.count = words.number<uint32_t>(0, UINT32_MAX);
   output.may_fault = words.flag();
+  output.is_added = words.flag();
   c.outputs.push_back(output);
 }
 
@@ -286,10 +287,11 @@ std::string to_text(const RegionSchema& s) {
                         word(c.name));
     if (c.has_hit_word) text += "hit\n";
     for (const ctf::RecordOutput& o : c.outputs)
-      text += fmt::format("output {} {} {} {:d}\n", static_cast<int>(o.kind), o.size, o.count, o.may_fault);
+      text += fmt::format("output {} {} {} {:d} {:d}\n", static_cast<int>(o.kind), o.size, o.count,
+                          o.may_fault, o.is_added);
     for (const ctf::Field& f : c.fields) {
       if (!ctf::is_plain(f.type)) {
-        add_typed(text, f, 0);
+        if (!c.of_blip) add_typed(text, f, 0);  // no ring holds one of those
         continue;
       }
       text += fmt::format("field {} {:d} {:d} {}\n", static_cast<int>(f.type), f.is_context, f.is_implicit,

@@ -81,12 +81,12 @@ TEST(RegionSchema, damaged_text_is_refused) {
                            "duration",
                            "class 2 0 0 0 =a\nduration",
                            "class 2 0 0 0 =a\nfield 0 0 0 =b\nduration",
-                           "class 2 0 0 0 =a\ntyped 1 6 0 0 0 0 4 0 0 0 0 0 =n =",
-                           "class 2 0 0 0 =a\noutput 0 4 0 0\ntyped 0 6 0 0 0 0 4 0 0 0 0 0 =n =",
-                           "class 2 0 0 0 =a\nhit\ntyped 0 6 0 0 0 0 4 0 0 0 0 0 =n =",
+                           "class 2 0 0 0 =a\ntyped 1 8 0 0 0 0 4 0 0 0 0 0 =n =",
+                           "class 2 0 0 0 =a\noutput 0 4 0 0 0\ntyped 0 8 0 0 0 0 4 0 0 0 0 0 =n =",
+                           "class 2 0 0 0 =a\nhit\ntyped 0 8 0 0 0 0 4 0 0 0 0 0 =n =",
                            "class 2 0 0 0 =a\nhit\nlabel 1 =n",
-                           "class 2 0 0 0 =a\nhit\noutput 1 1 9999 0",
-                           "class 2 0 0 0 =a\nhit\noutput 3 1 1 0"})
+                           "class 2 0 0 0 =a\nhit\noutput 1 1 9999 0 0",
+                           "class 2 0 0 0 =a\nhit\noutput 3 1 1 0 0"})
     EXPECT_FALSE(parse_region_schema(text)) << text;
 }
 

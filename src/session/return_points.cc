@@ -80,6 +80,7 @@ jit::Program program_at(const ProbePoint& point, const jit::Program& program, ui
   result.is_return = true;
   result.is_conditional = point.is_conditional;
   result.frame_id = program.class_id;
+  if (result.stack_at != 0) result.stack_at = ip;
   const bool is_tail = result.is_tail = point.role == Role::kTailJump;
   for (jit::Field& field : result.fields) {
     if (field.capture == jit::Capture::kConstant) field.value = ip;

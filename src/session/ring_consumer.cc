@@ -50,6 +50,7 @@ RingConsumer::RingConsumer(const ConsumerInput& input, const RingInput& rings)
   ring_pids_.resize(geometry_.ring_count, rings.vpid);
   shared_.emplace(geometry_, region_, record_sizes_, rings.start_tsc);
   if (now_.monotonic) shared_->set_watchdog(kWatchdogNs);
+  if (geometry_.stack_slots != 0) stacks_.emplace(geometry_, region_);
 }
 
 // Those beyond the geometry are of other processes.
@@ -94,6 +95,16 @@ const uint8_t* RingConsumer::finished(const Layout& layout, const uint8_t* recor
   return scratch_.data();
 }
 
+// Of the record in scratch_, which is told about them.
+std::span<const uint64_t> RingConsumer::frames_of(const Layout& layout) {
+  uint32_t id;
+  std::memcpy(&id, &scratch_[static_cast<size_t>(layout.stack_offset)], sizeof id);
+  const StackCache::Entry& stack = stacks_->of(id);
+  if (layout.stack_info_offset >= 0)
+    std::memcpy(&scratch_[static_cast<size_t>(layout.stack_info_offset)], &stack.info, sizeof stack.info);
+  return stack.frames;
+}
+
 // Runs for every event of the trace: inlined into the readers' loops.
 [[gnu::always_inline]] inline void RingConsumer::on_record(RingOutput* out, uint64_t tsc, uint16_t class_id,
                                                            int32_t pid, const uint8_t* record,
@@ -109,10 +120,13 @@ const uint8_t* RingConsumer::finished(const Layout& layout, const uint8_t* recor
 [[gnu::noinline]] void RingConsumer::put_unready(RingOutput* out, uint64_t time_ns, uint16_t class_id,
                                                  int32_t pid, const uint8_t* record, uint32_t size) {
   const Layout& layout = layouts_[class_id];
-  if (layout.name_offset >= 0 || layout.latency_offset >= 0) record = finished(layout, record, size);
+  const bool has_stack = layout.stack_offset >= 0 && stacks_;
+  if (layout.name_offset >= 0 || layout.latency_offset >= 0 || has_stack)
+    record = finished(layout, record, size);
   if (!layout.has_hit_word) {
     put(out, time_ns, class_id, pid, record, size);
-  } else if (!put_packed(out, time_ns, class_id, pid, {record, size})) {
+  } else if (!put_packed(out, time_ns, class_id, pid, {record, size},
+                         has_stack ? frames_of(layout) : std::span<const uint64_t>())) {
     ++stats_.malformed;
   }
 }

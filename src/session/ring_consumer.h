@@ -12,6 +12,7 @@
 #include "ring/reader.h"
 #include "ring/shared_reader.h"
 #include "session/consumer.h"
+#include "session/stack_cache.h"
 
 namespace blip::session {
 
@@ -46,6 +47,7 @@ class RingConsumer final : public Consumer {
   void put_unready(RingOutput* out, uint64_t time_ns, uint16_t class_id, int32_t pid, const uint8_t* record,
                    uint32_t size);
   const uint8_t* finished(const Layout& layout, const uint8_t* record, uint32_t size);
+  std::span<const uint64_t> frames_of(const Layout& layout);
   void hear_of(int32_t pid);
   void tell_discarded(uint64_t now_ns);
   uint64_t drain_rings(bool last);
@@ -65,6 +67,7 @@ class RingConsumer final : public Consumer {
   std::vector<int32_t> new_pids_;
   std::optional<ring::SharedRingReader> shared_;
   std::optional<ThreadNames> names_;  // where a class records them
+  std::optional<StackCache> stacks_;  // where there are any
   ctf::ClockSegment latency_scale_;
   std::vector<uint8_t> scratch_;
   ring::DrainStats stats_;

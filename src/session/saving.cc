@@ -39,7 +39,13 @@ std::optional<abi::Geometry> geometry_of(const abi::DataHeader& h, const abi::Sh
                   .probe_count = h.probe_count,
                   .slot_size = uint32_t{1} << shared.slot_shift,
                   .slot_count = shared.slot_mask + 1};
-  g.schema_size = static_cast<uint32_t>(mapped - h.schema_offset);
+  g.ranges = h.ranges_offset != 0;
+  g.stack_slots = h.stack_slots;
+  g.stack_frames = h.stack_frames;
+  g.stack_depth = h.stack_depth;
+  const uint64_t stacks = g.region_size() - g.stacks_offset();
+  if (stacks > mapped - h.schema_offset) return std::nullopt;
+  g.schema_size = static_cast<uint32_t>(mapped - h.schema_offset - stacks);
   const bool same = ring::is_valid(g) && g.schema_offset() == h.schema_offset && g.region_size() == mapped &&
                     h.schema_size <= g.schema_size;
   return same ? std::optional(g) : std::nullopt;
@@ -141,6 +147,8 @@ Result<std::optional<SavedRegion>> copy_region(const proc::Memory& memory, const
                                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
   TRY_OK(read_part(memory, region, saved, 0, geometry->ring_data_offset()));
   TRY_OK(read_part(memory, region, saved, geometry->schema_offset(), header.schema_size));
+  TRY_OK(read_part(memory, region, saved, geometry->stacks_offset(),
+                   geometry->rule_cache_offset() - geometry->stacks_offset()));
   for (uint32_t i = 0; i < geometry->ring_count; ++i) {
     abi::RingControl& control = controls_of(saved)[i];
     go_back_to_files(control);

@@ -22,7 +22,11 @@ Status Session::Impl::go() {
 
 Summary Session::Impl::run(const Hooks& hooks) {
   if (hooks.sink)
-    merge.emplace(hooks.sink, context.classes.classes(), [this](uint64_t ip) { return place_of(ip); });
+    merge.emplace(
+        hooks.sink, context.classes.classes(), [this](uint64_t ip) { return place_of(ip); },
+        [this](int32_t vpid, uint64_t address, bool is_return) -> const std::vector<NamedFrame>& {
+          return frames_of(vpid, address, is_return);
+        });
   for (const auto& process : live)
     if (merge) process->consumer().show_to(&*merge);
   if (lifecycle && merge) lifecycle->show_to(&*merge);

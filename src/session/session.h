@@ -11,6 +11,7 @@
 
 #include "base/result.h"
 #include "ctf/schema.h"
+#include "session/named_frame.h"
 #include "session/options.h"
 
 namespace blip::session {
@@ -25,6 +26,7 @@ struct EventView {
   // Header and fields, at the offsets of event_class; if it has a hit word, back to back as in a file.
   std::span<const uint8_t> record;
   const PlaceNamer* place_of = nullptr;
+  const FrameNamer* frames_of = nullptr;
 };
 
 struct Refusal {

@@ -70,6 +70,17 @@ std::string Session::Impl::place_of(uint64_t ip) const {
   return place;
 }
 
+// A child that was forked has what its parent has.
+const std::vector<NamedFrame>& Session::Impl::frames_of(int32_t vpid, uint64_t address,
+                                                        bool is_return) const {
+  static const std::vector<NamedFrame> unknown(1);
+  for (const auto& process : live)
+    if (process->process().ns_pid() == vpid) return process->frame_names().of(address, is_return);
+  for (const auto& process : live)
+    if (process->frame_names().has(address)) return process->frame_names().of(address, is_return);
+  return unknown;
+}
+
 void Session::Impl::finish(Summary& summary) {
   const auto begin = Clock::now();
   for (const auto& process : live) process->disarm(summary);

@@ -3,6 +3,7 @@
 // session_end.cc.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <functional>
@@ -15,10 +16,12 @@
 
 #include "proc/command_signals.h"
 #include "session/family.h"
+#include "session/hit_data.h"
 #include "session/lifecycle.h"
 #include "session/live_merge.h"
 #include "session/session.h"
 #include "session/spawn.h"
+#include "session/statedump.h"
 #include "session/traced_process.h"
 
 namespace blip::session {
@@ -36,6 +39,9 @@ struct Session::Impl {
   explicit Impl(const Options& o) : options(o), context(options) {
     if (options.max_events) context.limit.most = *options.max_events;
     if (options.lifecycle || options.follow_exec) family.emplace(options.follow_fork);
+    if (options.mode == Mode::kRecord &&
+        std::any_of(options.probes.begin(), options.probes.end(), asks_for_stack))
+      statedump.emplace(context.classes);
     if (options.lifecycle) lifecycle.emplace(context.classes, context.limit);
   }
   ~Impl() { current_command.forget(); }
@@ -80,6 +86,7 @@ struct Session::Impl {
   void count(Summary& summary) const;
   void tell_calls(Summary& summary) const;
   std::string place_of(uint64_t ip) const;
+  const std::vector<NamedFrame>& frames_of(int32_t vpid, uint64_t address, bool is_return) const;
 
   // Members in the order they are acquired: undone in reverse.
   const Options options;
@@ -87,6 +94,7 @@ struct Session::Impl {
   ctf::Uuid uuid = ctf::random_uuid();
   ctf::TraceInfo info;
   TraceContext context;
+  std::optional<Statedump> statedump;  // where events have addresses to be named
   std::optional<Spawn> spawn;
   std::vector<std::unique_ptr<TracedProcess>> planned;
   std::vector<std::unique_ptr<TracedProcess>> live;

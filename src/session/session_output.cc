@@ -14,6 +14,7 @@ namespace blip::session {
 
 namespace {
 
+constexpr uint64_t kStatedumpStreams = uint64_t{1} << 33;
 constexpr uint64_t kLifecycleStream = uint64_t{1} << 32;  // beyond the streams of processes
 
 }  // namespace
@@ -79,6 +80,11 @@ Status Session::Impl::register_streams(TracedProcess& process) {
          if (std::exchange(info.streams_of_several, true)) return Status();
          return write_metadata();
        }}));
+  if (statedump) {
+    TRY(auto stream, statedump->open({.dir = *dir, .uuid = uuid, .prefix = prefix, .before_several = {}},
+                                     kStatedumpStreams + streams, process.process().ns_pid()));
+    process.tell_modules(*statedump, std::move(stream));
+  }
   process.tell_output(info, uuid, std::filesystem::absolute(dir->path()).string(), prefix);
   streams += process.consumer().stream_count();
   return {};

@@ -40,6 +40,12 @@ Status check_options(const Options& options) {
         ErrorKind::kUsage,
         "--backend uprobe: the kernel's breakpoints cannot look at the program's data: leave it away, or "
         "--args, --locals, --capture, --filter and values in memory");
+  if (options.backend == Backend::kUprobe &&
+      std::any_of(options.probes.begin(), options.probes.end(), asks_for_stack))
+    return Error(
+        ErrorKind::kUsage,
+        "--backend uprobe: the kernel's breakpoints cannot walk up the program's stack: leave it away, or "
+        "--context backtrace");
   const bool filters_latency =
       std::any_of(options.probes.begin(), options.probes.end(),
                   [](const ProbeRequest& r) { return jit::mentions(r.filter, jit::FilterField::kLatency); });

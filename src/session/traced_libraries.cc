@@ -71,7 +71,7 @@ uint32_t TracedProcess::spare_probes() const {
 
 void TracedProcess::watch_libraries(const std::vector<proc::Map>& maps) {
   find_late_requests();
-  if (late_requests_.empty()) return;
+  if (late_requests_.empty() && !stacks_) return;
   libraries_.emplace(process_, memory_, context_.files, plan_.modules, maps);
   planned_ = plan_.modules;
   if (process_.seccomp_mode() == 0) plan_.loader = probe::find_loader_hook(plan_.modules);
@@ -86,7 +86,7 @@ void TracedProcess::hold_loader() {
                                   [&](const auto& r) { return r.first == plan_.probes.size(); });
   if (armed) {
     loader_.emplace(pads_->instrumentation().library_word(), process_.ns_pid());
-  } else {
+  } else if (!late_requests_.empty()) {
     notes_.push_back(
         "the loader cannot be watched: libraries that come later are probed some 20 ms after they came");
   }
@@ -136,7 +136,21 @@ void TracedProcess::compare_libraries(const LibraryHooks& hooks) {
       fresh.push_back(library);
     }
   }
-  if (!fresh.empty()) arm_libraries(std::move(fresh), hooks);
+  if (stacks_ && !(news->went.empty() && news->came.empty())) {
+    update_stacks(hooks);
+    tell_changes(*news);
+  }
+  if (fresh.empty()) return;
+  arm_libraries(std::move(fresh), hooks);
+  if (stacks_) update_stacks(hooks);  // there are more pads
+}
+
+// Threads go on with the old list until the new one is whole.
+void TracedProcess::update_stacks(const LibraryHooks& hooks) {
+  const Status status = stacks_->update(libraries_->modules(), pads_->instrumentation().pads());
+  if (status || std::exchange(told_stacks_, true)) return;
+  hooks.notice(fmt::format("process {}: backtraces end in libraries that come from now on: {}",
+                           process_.pid(), status.error().message()));
 }
 
 void TracedProcess::revive(const CodeFile& library, const LibraryHooks& hooks) {

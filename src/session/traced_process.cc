@@ -137,6 +137,7 @@ Status TracedProcess::make_plan(const PlanScope& scope) {
     notes_.insert(notes_.end(), m.notes().begin(), m.notes().end());
   plan_.expand(context_.options);
   TRY_OK(plan_.find_data(context_.options, context_.debug));
+  if (asks_for_stacks()) stacks_.emplace(plan_.modules, find_vdso(memory_, maps));
   if (may_probe_later(scope, context_.options)) watch_libraries(maps);
   if (context_.options.backend == Backend::kUprobe) {
     plan_.plan_uprobes();
@@ -171,6 +172,11 @@ abi::Geometry TracedProcess::geometry(uint32_t largest_record) const {
   if (options.mode == Mode::kCount) return g;
   g.subbuf_count = options.subbuf_count;
   g.subbuf_size = context_.subbuf_size;
+  if (stacks_) {
+    g.stack_slots = UnwindTables::kStacks.slots;
+    g.stack_frames = UnwindTables::kStacks.frames;
+    g.stack_depth = UnwindTables::kStacks.depth;
+  }
   g.slot_size = std::max(kMinSlotSize, std::bit_ceil(largest_record + 16));
   // Programs without restartable sequences (musl, Go) have nothing else.
   const uint64_t shared_ring = std::max(kLeastSharedRing, g.ring_size());
@@ -270,6 +276,8 @@ Result<std::unique_ptr<EventSource>> TracedProcess::make_source(uint32_t largest
                        .spares_ask_kernel =
                            asks_for_threads() || std::any_of(context_.options.probes.begin(),
                                                              context_.options.probes.end(), asks_for_data),
+                       .unwind = {.size = stacks_ ? stacks_->room() : 0,
+                                  .fill = [&](const auto& memory) { return stacks_->fill(memory); }},
                        .returns = asks_for_returns(),
                        .kept = kept_,
                        .schema = schema}},
@@ -293,6 +301,12 @@ bool TracedProcess::asks_for_returns() const {
   const auto& probes = context_.options.probes;
   return std::any_of(probes.begin(), probes.end(),
                      [](const ProbeRequest& r) { return r.kind == ProbeKind::kReturn; });
+}
+
+bool TracedProcess::asks_for_stacks() const {
+  const auto& probes = context_.options.probes;
+  return context_.options.mode != Mode::kCount && context_.options.backend != Backend::kUprobe &&
+         std::any_of(probes.begin(), probes.end(), asks_for_stack);
 }
 
 void TracedProcess::report(Armed& armed) const {

@@ -21,11 +21,14 @@
 #include "session/debug_store.h"
 #include "session/environment.h"
 #include "session/event_source.h"
+#include "session/frame_names.h"
 #include "session/library_watch.h"
 #include "session/loader_watch.h"
 #include "session/probe_plan.h"
 #include "session/session.h"
+#include "session/statedump.h"
 #include "session/targets.h"
+#include "session/unwind_tables.h"
 
 namespace blip::session {
 
@@ -76,6 +79,11 @@ class TracedProcess {
   const proc::Process& process() const { return process_; }
   // SYMBOL+0xOFF; empty if no function is known there.
   std::string place_of(TargetAddr address) const;
+  // Names what its backtraces show.
+  FrameNames& frame_names();
+  // From now on the trace is told which files are mapped, those that are there at once. `statedump` outlives
+  // the process.
+  void tell_modules(const Statedump& statedump, std::unique_ptr<ctf::StreamWriter> stream);
   // Adds what arm() did to the session's report.
   void report(Armed& armed) const;
   // Where the trace goes, for the blip that finds the process, should this one be killed.
@@ -121,6 +129,9 @@ class TracedProcess {
   RequestMask present_requests(const PlanScope& scope, const probe::ResolveContext& where) const;
   Status check_number(size_t more) const;
   bool asks_for_returns() const;
+  bool asks_for_stacks() const;
+  void update_stacks(const LibraryHooks& hooks);
+  void tell_changes(const LibraryNews& news);
   std::vector<uint32_t> armed_classes() const;
   bool asks_for_threads() const;
   size_t most_classes() const;
@@ -156,6 +167,11 @@ class TracedProcess {
   probe::KeptMemory kept_;     // of earlier blips
   RequestMask late_requests_;  // that may match a library that comes later; empty: none may
   std::optional<LibraryWatch> libraries_;
+  std::optional<UnwindTables> stacks_;  // where somebody asks for them
+  bool told_stacks_ = false;
+  std::optional<FrameNames> names_;
+  const Statedump* statedump_ = nullptr;
+  std::unique_ptr<ctf::StreamWriter> module_stream_;
   std::deque<ProbePlan> late_plans_;
   std::vector<probe::Module> planned_;  // modules that plans were made for, there or gone
   RegionSchema schema_;

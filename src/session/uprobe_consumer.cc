@@ -41,6 +41,7 @@ void fill(std::vector<uint8_t>& record, const jit::Program& program, const probe
         store(at, hit.flags);
         break;
       case jit::Capture::kConstant:
+      case jit::Capture::kHitWord:
         store(at, field.value);
         break;
       case jit::Capture::kTid:
@@ -55,7 +56,9 @@ void fill(std::vector<uint8_t>& record, const jit::Program& program, const probe
       case jit::Capture::kShortConstant:
       case jit::Capture::kLatency:
       case jit::Capture::kDepth:
-        break;  // of returns, which uprobes are not asked for
+      case jit::Capture::kStack:
+      case jit::Capture::kNone:
+        break;  // of returns and stacks, which uprobes are not asked for
     }
   }
 }
@@ -82,7 +85,7 @@ void UprobeConsumer::on_hit(const probe::UprobeHit& hit) {
     fill(record_, *program, hit);
     const auto id = static_cast<uint16_t>(program->class_id);
     if (layouts_[id].has_hit_word) {
-      put_packed(output(hit.cpu), hit.time_ns, id, hit.pid, record_);
+      put_packed(output(hit.cpu), hit.time_ns, id, hit.pid, record_, {});
     } else {
       put(output(hit.cpu), hit.time_ns, id, hit.pid, record_.data(), program->record_size);
     }

@@ -42,6 +42,11 @@ class StackTableReader {
   // `memory` has size.bytes(), is aligned and outlives this. Empties the table: threads must not use it yet.
   static StackTableReader create(std::span<uint8_t> memory, const StackTableSize& size);
 
+  // One that was made so before, whose memory has size.bytes(). Nothing that it holds is believed.
+  static StackTableReader open(std::span<const uint8_t> memory, const StackTableSize& size) {
+    return {memory, size};
+  }
+
   // The stack behind an id that was found in a record. Nothing: kNoStack, or the target has changed the
   // table.
   std::optional<Stack> find(uint32_t id) const;

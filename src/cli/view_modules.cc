@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+#include "cli/view_modules.h"
+
+#include <fmt/format.h>
+
+#include <iterator>
+#include <string_view>
+
+#include "session/statedump.h"
+
+namespace blip::cli {
+
+namespace {
+
+const bt_field* member(const bt_field* structure, const char* name) {
+  return structure ? bt_field_structure_borrow_member_field_by_name_const(structure, name) : nullptr;
+}
+
+bool is(const bt_field* field, bt_field_class_type type) {
+  return field && bt_field_class_type_is(bt_field_get_class_type(field), type);
+}
+
+uint64_t number(const bt_field* structure, const char* name) {
+  const bt_field* field = member(structure, name);
+  if (is(field, BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER)) return bt_field_integer_unsigned_get_value(field);
+  if (is(field, BT_FIELD_CLASS_TYPE_SIGNED_INTEGER))
+    return static_cast<uint64_t>(bt_field_integer_signed_get_value(field));
+  return 0;
+}
+
+std::string text(const bt_field* structure, const char* name) {
+  const bt_field* field = member(structure, name);
+  return is(field, BT_FIELD_CLASS_TYPE_STRING) ? bt_field_string_get_value(field) : "";
+}
+
+std::string hex_bytes(const bt_field* structure, const char* name) {
+  const bt_field* field = member(structure, name);
+  std::string hex;
+  if (!is(field, BT_FIELD_CLASS_TYPE_ARRAY)) return hex;
+  for (uint64_t i = 0; i < bt_field_array_get_length(field); ++i) {
+    const bt_field* byte = bt_field_array_borrow_element_field_by_index_const(field, i);
+    if (!is(byte, BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER)) return {};
+    fmt::format_to(std::back_inserter(hex), "{:02x}", bt_field_integer_unsigned_get_value(byte) & 0xff);
+  }
+  return hex;
+}
+
+}  // namespace
+
+void ViewModules::take_file(int32_t vpid, const bt_field* payload) {
+  const uint64_t base = number(payload, "baddr"), size = number(payload, "memsz");
+  if (number(payload, "has_build_id") != 0) {
+    announced_[{vpid, base}] = {text(payload, "path"), size};
+  } else {
+    names_[vpid].add_file(text(payload, "path"), base, size, "");
+  }
+}
+
+void ViewModules::take_build_id(int32_t vpid, const bt_field* payload) {
+  const uint64_t base = number(payload, "baddr");
+  const auto file = announced_.extract({vpid, base});
+  if (!file.empty())
+    names_[vpid].add_file(file.mapped().path, base, file.mapped().size, hex_bytes(payload, "build_id"));
+}
+
+bool ViewModules::take(const bt_event* event) {
+  const char* name = bt_event_class_get_name(bt_event_borrow_class_const(event));
+  if (!name || !session::is_statedump(name)) return false;
+  const bt_field* context = bt_event_borrow_common_context_field_const(event);
+  if (!context) context = bt_event_borrow_specific_context_field_const(event);
+  const auto vpid = static_cast<int32_t>(number(context, "vpid"));
+  const bt_field* payload = bt_event_borrow_payload_field_const(event);
+  const std::string_view kind = std::string_view(name).substr(std::string_view(name).find(':') + 1);
+  if (kind == "bin_info" || kind == "load") take_file(vpid, payload);
+  if (kind == "build_id") take_build_id(vpid, payload);
+  if (kind == "unload" && names_.contains(vpid)) names_[vpid].remove(number(payload, "baddr"));
+  return true;
+}
+
+const std::vector<session::NamedFrame>& ViewModules::of(int32_t vpid, uint64_t address, bool is_return) {
+  static const std::vector<session::NamedFrame> unknown(1);
+  auto process = names_.find(vpid);
+  if (process == names_.end()) process = names_.begin();
+  return process == names_.end() ? unknown : process->second.of(address, is_return);
+}
+
+}  // namespace blip::cli

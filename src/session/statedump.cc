@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+// The names and fields are those of LTTng-UST (lttng-ust(3), "State dump"). What readers of that kind want
+// besides: each event has the process and an address, `vpid` and `ip`, in the context that all events share.
+#include "session/statedump.h"
+
+#include <cstring>
+
+#include "elf/debug_link.h"
+
+namespace blip::session {
+
+namespace {
+
+using Type = ctf::FieldType;
+
+constexpr uint32_t kNoCpu = UINT32_MAX;
+
+struct KindFact {
+  const char* name;
+  std::vector<ctf::Field> payload;
+};
+
+ctf::Field byte(const char* name) { return {.name = name, .type = Type::kInt, .size = 1}; }
+ctf::Field address(const char* name) { return {.name = name, .type = Type::kHex64}; }
+ctf::Field text(const char* name) { return {.name = name, .type = Type::kText}; }
+
+std::vector<ctf::Field> info_fields() {
+  return {address("baddr"),     {.name = "memsz", .type = Type::kUint64},
+          text("path"),         byte("is_pic"),
+          byte("has_build_id"), byte("has_debug_link")};
+}
+std::vector<ctf::Field> build_id_fields() {
+  ctf::Field bytes{.name = "build_id", .type = Type::kSequence, .size = 1};
+  bytes.members = {byte("")};
+  return {address("baddr"), bytes};
+}
+std::vector<ctf::Field> debug_link_fields() {
+  return {address("baddr"), {.name = "crc", .type = Type::kUint32}, text("filename")};
+}
+
+// In the order of Statedump::Kind.
+std::vector<KindFact> kinds() {
+  return {{"lttng_ust_statedump:start", {}},
+          {"lttng_ust_statedump:bin_info", info_fields()},
+          {"lttng_ust_statedump:build_id", build_id_fields()},
+          {"lttng_ust_statedump:debug_link", debug_link_fields()},
+          {"lttng_ust_statedump:end", {}},
+          {"lttng_ust_lib:load", info_fields()},
+          {"lttng_ust_lib:build_id", build_id_fields()},
+          {"lttng_ust_lib:debug_link", debug_link_fields()},
+          {"lttng_ust_lib:unload", {address("baddr")}}};
+}
+
+ctf::EventClass make_class(const KindFact& kind) {
+  ctf::EventClass c{.name = kind.name};
+  c.leads_with_pid = true;
+  c.fields.push_back({.name = "vpid", .type = Type::kInt32, .is_context = true});
+  c.fields.push_back({.name = "ip", .type = Type::kHex64, .is_context = true});
+  c.fields.insert(c.fields.end(), kind.payload.begin(), kind.payload.end());
+  return c;
+}
+
+template <typename T>
+void add(std::vector<uint8_t>& to, T value) {
+  const auto* bytes = reinterpret_cast<const uint8_t*>(&value);
+  to.insert(to.end(), bytes, bytes + sizeof value);
+}
+
+void add_text(std::vector<uint8_t>& to, std::string_view text) {
+  constexpr size_t kMost = 3000;  // an event fits a packet
+  text = text.substr(0, kMost);
+  to.insert(to.end(), text.begin(), text.end());
+  to.push_back(0);
+}
+
+std::vector<uint8_t> bytes_of_hex(const std::string& hex) {
+  std::vector<uint8_t> bytes;
+  for (size_t i = 0; i + 1 < hex.size(); i += 2)
+    bytes.push_back(static_cast<uint8_t>(std::stoi(hex.substr(i, 2), nullptr, 16)));
+  return bytes;
+}
+
+uint64_t first_address(const probe::Module& module) {
+  return module.extent().begin.value / abi::kPageSize * abi::kPageSize;
+}
+
+}  // namespace
+
+bool is_statedump(std::string_view name) {
+  return name.starts_with("lttng_ust_statedump:") || name.starts_with("lttng_ust_lib:");
+}
+
+Statedump::Statedump(ClassTable& classes) {
+  const std::vector<KindFact> all = kinds();
+  for (size_t i = 0; i < all.size(); ++i) ids_[i] = classes.add_own(make_class(all[i]));
+}
+
+Result<std::unique_ptr<ctf::StreamWriter>> Statedump::open(const TraceOutput& output, uint64_t number,
+                                                           int32_t vpid) const {
+  TRY(ctf::StreamWriter writer, ctf::StreamWriter::create(output.dir.dir_fd(), output.prefix + "statedump",
+                                                          output.uuid, {number, kNoCpu, vpid}));
+  return std::make_unique<ctf::StreamWriter>(std::move(writer));
+}
+
+void Statedump::put(const Told& told, Kind kind, const std::vector<uint8_t>& payload) const {
+  std::vector<uint8_t> fields;
+  add(fields, uint64_t{0});  // ip
+  fields.insert(fields.end(), payload.begin(), payload.end());
+  told.to.append_with_pid(told.time_ns, ids_[kind], told.vpid, fields.data(),
+                          static_cast<uint32_t>(fields.size()));
+}
+
+void Statedump::tell(const Told& told, const probe::Module& module, Kind info, Kind build_id,
+                     Kind debug_link) const {
+  const uint64_t base = first_address(module);
+  const std::string id = module.file().build_id();
+  const auto link = elf::debug_link(module.file());
+  std::vector<uint8_t> payload;
+  add(payload, base);
+  add(payload, uint64_t{module.extent().end.value - base});
+  add_text(payload, module.path());
+  add(payload, uint8_t{module.file().is_position_independent()});
+  add(payload, uint8_t{!id.empty()});
+  add(payload, uint8_t{link.has_value()});
+  put(told, info, payload);
+  if (!id.empty()) {
+    const std::vector<uint8_t> bytes = bytes_of_hex(id);
+    payload.clear();
+    add(payload, base);
+    add(payload, static_cast<uint16_t>(bytes.size()));
+    payload.insert(payload.end(), bytes.begin(), bytes.end());
+    put(told, build_id, payload);
+  }
+  if (!link) return;
+  payload.clear();
+  add(payload, base);
+  add(payload, link->crc);
+  add_text(payload, link->name);
+  put(told, debug_link, payload);
+}
+
+void Statedump::dump(ctf::StreamWriter& to, int32_t vpid, uint64_t time_ns,
+                     std::span<const probe::Module> modules) const {
+  const Told told{to, vpid, time_ns};
+  put(told, kStart, {});
+  for (const probe::Module& module : modules) tell(told, module, kBinInfo, kBuildId, kDebugLink);
+  put(told, kEnd, {});
+}
+
+void Statedump::loaded(ctf::StreamWriter& to, int32_t vpid, uint64_t time_ns,
+                       const probe::Module& module) const {
+  tell({to, vpid, time_ns}, module, kLoad, kLoadBuildId, kLoadDebugLink);
+}
+
+void Statedump::unloaded(ctf::StreamWriter& to, int32_t vpid, uint64_t time_ns,
+                         const probe::Module& module) const {
+  std::vector<uint8_t> payload;
+  add(payload, first_address(module));
+  put({to, vpid, time_ns}, kUnload, payload);
+}
+
+}  // namespace blip::session

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/result.h"
+#include "probe/instrumentation.h"
+#include "probe/module.h"
+#include "proc/maps.h"
+#include "proc/memory.h"
+#include "unwind/arena.h"
+#include "unwind/stacks.h"
+
+namespace blip::session {
+
+// The unwind tables of a process's code, where walks up its stacks find them (docs/design/backtraces.md).
+class UnwindTables {
+ public:
+  // Reads the files, which takes some milliseconds for each. `vdso`: the process has one.
+  UnwindTables(std::span<const probe::Module> modules, std::optional<probe::Module> vdso);
+
+  static constexpr unwind::StackTableSize kStacks{
+      .slots = 1 << 16, .frames = 1 << 20, .depth = abi::kMaxStackDepth};
+
+  // Bytes for the tables, and for those of libraries that come later.
+  uint64_t room() const;
+  // Once: nobody uses the memory yet. It outlives this.
+  Status fill(const probe::UnwindMemory& memory);
+  // These are the modules now, and this is blip's own code. An error: there is no room for more tables, and
+  // the old list stays.
+  Status update(std::span<const probe::Module> modules, std::span<const AddrRange> pads);
+
+  const std::optional<probe::Module>& vdso() const { return vdso_; }
+
+ private:
+  using Tables = std::vector<unwind::SegmentTable>;
+
+  Status place(const void* file, const Tables& tables);
+  Status add_loaded(const probe::Module& module, std::vector<unwind::LoadedSegment>& list);
+  Status add_pads(std::span<const AddrRange> pads, std::vector<unwind::LoadedSegment>& list);
+
+  std::vector<probe::Module> modules_;  // at the start
+  std::optional<probe::Module> vdso_;
+  std::map<const void*, Tables> made_;  // by file, until they are in the arena
+  std::map<const void*, std::vector<unwind::PlacedTable>> placed_;
+  std::vector<probe::Module> kept_;  // their files' identities are keys
+  std::optional<unwind::PlacedTable> pads_;
+  std::optional<unwind::TableArena> arena_;
+};
+
+// The process's vDSO, as it has it mapped.
+std::optional<probe::Module> find_vdso(const proc::Memory& memory, std::span<const proc::Map> maps);
+
+}  // namespace blip::session

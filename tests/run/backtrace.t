@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: MIT
+# --context backtrace: stacks without frame pointers.
+as: both
+target: stacks 3
+
+case: the callers of a function, by name
+run: blip trace -p $PID --function leaf --context backtrace --max-events 1
+expect-match: #0 leaf\+0x0 \(stacks\) stacks\.c:\d+\n +#1 inlined \[inlined\] \(stacks\) stacks\.c:\d+\n +#2 middle\+0x[0-9a-f]+ \(stacks\) stacks\.c:\d+\n +#3 outer\+0x[0-9a-f]+
+expect-match: main\+0x[0-9a-f]+ \(stacks\) stacks\.c:\d+\n(?: +#\d+ .*\(libc\.so\.6\).*\n)+ +#\d+ _start\+0x[0-9a-f]+ \(stacks\)\n
+
+case: a trace is symbolized after the process has gone
+run: blip record -p $PID --function leaf --context backtrace -o t
+reads:
+exact:
+line: end
+sh: kill -9 $PID; blip view t
+expect-exit: 0
+check: len(re.findall(r"^\[", out, re.M)) == len(events()) == 18
+expect-match: #\d+ middle\+0x[0-9a-f]+ \(stacks\) stacks\.c:\d+
+expect-not: lttng_ust
+also: target killed by KILL
+
+case: through a signal handler
+run: blip trace -p $PID --function leaf --context backtrace
+expect-match: #1 on_signal\+0x[0-9a-f]+ \(stacks\) .*\n +#2 .*\(libc\.so\.6\)\n(?: +#\d+ .*libc\.so\.6.*\n)+ +#\d+ by_signal\+0x
+
+case: a callback of the C library, and frames larger than a page
+run: blip trace -p $PID --function leaf --context backtrace
+expect-match: #1 compare\+0x.*\n(?: +#\d+ .*libc\.so\.6.*\n)+ +#\d+ by_library\+0x
+expect-match: #4 by_wide_frames\+0x.*\n +#5 in_thread\+0x.*\n(?: +#\d+ .*libc\.so\.6.*\n)+\[
+
+case: a recursion deeper than is kept
+run: blip trace -p $PID --function leaf --context backtrace
+expect-match: #127 by_recursion\+0x.*\n +\.\.\. the depth asked for
+
+case: returns, lines and single instructions
+run: blip trace -p $PID --context backtrace --return middle --line stacks.c:19 --probe outer+0x0
+expect-match: middle:return: .*\n +#0 middle\+0x.*\n +#1 outer\+0x
+expect-match: outer\+0x0: .*\n +#0 outer\+0x0.*\n +#1 (main|by_wide_frames)\+0x
+
+case: as JSON
+run: blip trace -p $PID --function leaf --context backtrace --json --max-events 1
+check: [f["function"] for f in json_lines()[0]["backtrace"]][:4] == ["leaf", "inlined", "middle", "outer"]
+check: json_lines()[0]["backtrace"][1]["inlined"] and json_lines()[0]["backtrace"][0]["module"] == "stacks"
+
+case: beside registers, threads and values
+run: blip record -p $PID --function leaf --args --context reg:rdi,tid,comm,backtrace --function middle -o t
+reads:
+check: all(e.n == e.rdi for e in events("leaf")) and len(events("middle")) == 9
+check: len({e.stack_id for e in events("leaf")}) == 6
+
+case: a trace tells where files were mapped, in the words of LTTng-UST
+run: blip record -p $PID --function leaf --context backtrace -o t
+sh: babeltrace2 t
+expect-match: lttng_ust_statedump:start: .*\{ vpid = \d+, ip = 0x0 \}, \{ \}
+expect-match: lttng_ust_statedump:bin_info: .*\{ vpid = \d+, ip = 0x0 \}, \{ baddr = 0x[0-9A-F]+000, memsz = \d+, path = "[^"]*/stacks", is_pic = 1, has_build_id = [01], has_debug_link = 0 \}
+expect-match: lttng_ust_statedump:bin_info: .*libc\.so\.6", is_pic = 1, has_build_id = 1
+expect-match: lttng_ust_statedump:end
+expect-match: leaf: .*\{ vpid = \d+, ip = 0x[0-9A-F]+ \}, \{ stack_id = \d+
+
+case: equal stacks have one id
+target: stacks 50
+run: blip record -p $PID --function leaf --context backtrace -o t
+exact:
+check: len({e.stack_id for e in events()}) == 6
+
+case: a library that comes later
+target: plug_host 'l0 c0:5 u0' $TARGETS/libplug_a.so
+state: text fds threads left
+run: blip trace -p $PID --function work --function libplug_a:plug_work --context backtrace
+expect-match: #0 plug_work\+0x0 \(libplug_a\.so\)
+expect-match: main\+0x[0-9a-f]+ \(plug_host\)
+
+case: without restartable sequences
+inside: env GLIBC_TUNABLES=glibc.pthread.rseq=0
+run: blip record -p $PID --function leaf --context backtrace -o t
+exact:
+check: len({e.stack_id for e in events()}) == 6
+
+case: children have the stacks of their parent's code
+target: forker 3
+run: blip trace -p $PID --function work --context backtrace --max-events 4
+expect-match: #0 work\+0x0 \(forker\).*\n +#1 .*\(forker\)
+
+case: not with the kernel's breakpoints
+run: blip trace -p $PID --function leaf --context backtrace --backend uprobe
+usage: cannot walk up the program's stack
