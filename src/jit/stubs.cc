@@ -3,6 +3,7 @@
 
 #include "jit/assembler.h"
 #include "jit/gate.h"
+#include "jit/safe_load.h"
 #include "jit/section.h"
 #include "runtime/blob.h"
 
@@ -183,6 +184,11 @@ Result<AreaPrologue> build_area_prologue(TargetAddr at, const Environment& env) 
       prologue.stubs.name_process = code.here();
       emit_name_process(code, env, prologue.stubs.next_subbuf);
     }
+  }
+  if (has_safe_load(env)) {
+    a.align(asmjit::AlignMode::kCode, 32);
+    prologue.safe_load = code.here();
+    emit_safe_load(code, env, prologue.stubs.find_range);
   }
   TRY(prologue.code, code.finish());
   return prologue;

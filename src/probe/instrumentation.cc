@@ -22,6 +22,7 @@
 #include <utility>
 
 #include "abi/shadow.h"
+#include "jit/stubs.h"
 #include "probe/left_region.h"
 #include "probe/parked_code.h"
 #include "probe/target_clock.h"
@@ -310,10 +311,13 @@ Status Instrumentation::fill_tables() {
 // How the walk reads: only the thread's gate page knows whether the kernel may be asked.
 void Instrumentation::prepare_stacks() {
   if (!region_.has_tables) return;
+  const std::vector<AreaMapping>& areas = region_.pad_files.back().areas;
+  const auto first = jit::build_area_prologue(areas.front().range.begin, environment());
   auto* header = reinterpret_cast<abi::UnwindHeader*>(region_.pad_files.front().bytes.data());
   header->control_addr = region_.control.value;
   header->cache_addr = (region_.control + geometry_.rule_cache_offset()).value;
   header->may_call_kernel = 1;
+  header->safe_load_addr = first ? first->safe_load.value : 0;
 }
 
 Status Instrumentation::build() {

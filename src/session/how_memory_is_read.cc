@@ -15,6 +15,7 @@ namespace blip::session {
 // Also such as may come with a library.
 bool TracedProcess::reads_memory() const {
   if (context_.options.backend == Backend::kUprobe) return false;
+  if (stacks_) return true;
   const auto& requests = context_.options.probes;
   if (!late_requests_.empty() && std::any_of(requests.begin(), requests.end(), asks_for_data)) return true;
   return std::any_of(plan_.probes.begin(), plan_.probes.end(),

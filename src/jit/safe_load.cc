@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// Registers:
+//   rdi  the address, kept
+//   r8   the number of its hint: one for each 64 KiB, for each thread has a stack of its own
+//   r9   how many more tries there are
+//   rcx  the control address, then the publication that is good
+//   rdx  the hint, the range's offset, its end, the room
+#include "jit/safe_load.h"
+
+#include "jit/gate.h"
+#include "jit/section.h"
+
+namespace blip::jit {
+
+using namespace asmjit::x86;  // NOLINT: register names
+
+namespace {
+
+constexpr uint32_t kTries = 8;
+constexpr uint8_t kHintShift = 16;
+static_assert(abi::kRangeHints == 256, "a hint's number is a byte of the address");
+
+// As emit_range_check() does it, in the same order.
+void emit_check(Assembler& a, const Environment& env, asmjit::Label miss) {
+  constexpr int32_t kHints = -int32_t{abi::kGatePageSize} + int32_t{abi::kRangeHintsOffset};
+  constexpr int32_t kStart = offsetof(abi::ValidRange, start), kEnd = offsetof(abi::ValidRange, end);
+  const auto published =
+      static_cast<int32_t>(env.geometry.ranges_offset() + offsetof(abi::RangeControl, word));
+  a.mov(rdx, qword_ptr(rcx, r8, 3, kHints));
+  a.mov(rsi, rdx);
+  a.shr(rdx, 32);
+  a.cmp(rdi, qword_ptr(rcx, rdx, 0, kStart));
+  a.jb(miss);
+  a.mov(rdx, qword_ptr(rcx, rdx, 0, kEnd));
+  a.mov(ecx, dword_ptr(rcx, published));
+  a.cmp(ecx, esi);
+  a.jne(miss);
+  a.sub(rdx, rdi);
+  a.jb(miss);
+  a.cmp(rdx, sizeof(uint64_t));
+  a.jb(miss);
+}
+
+}  // namespace
+
+bool has_safe_load(const Environment& env) {
+  return env.rseq && env.geometry.ranges && env.unwind != TargetAddr();
+}
+
+void emit_safe_load(CodeBuffer& code, const Environment& env, TargetAddr find_range) {
+  auto& a = code.assembler();
+  Section section(code, *env.rseq);
+  asmjit::Label again = a.newLabel(), miss = a.newLabel(), unknown_inside = a.newLabel(),
+                unknown = a.newLabel(), next = a.newLabel();
+  a.mov(r8, rdi);
+  a.shr(r8, kHintShift);
+  a.movzx(r8d, r8.r8());
+  a.mov(r9d, kTries);
+  a.bind(again);
+  a.mov(rcx, env.control.value);
+  emit_gate_check(a, unknown);  // before the thread pointer is used
+  section.begin();
+  emit_gate_check(a, unknown_inside);
+  emit_check(a, env, miss);
+  a.mov(rax, qword_ptr(rdi));
+  section.end();
+  a.mov(edx, 1);
+  a.ret();
+
+  a.bind(miss);
+  section.abandon();
+  a.mov(rcx, env.control.value);
+  a.mov(eax, r8d);
+  a.mov(rdx, rdi);
+  a.call(find_range.value);
+  a.test(rdx, rdx);
+  a.jz(unknown);
+  a.bind(next);
+  a.sub(r9d, 1);
+  a.jnz(again);
+  a.jmp(unknown);
+  section.abort_here();
+  section.abandon();
+  a.jmp(next);
+  a.bind(unknown_inside);
+  section.abandon();
+  a.bind(unknown);
+  a.xor_(eax, eax);
+  a.xor_(edx, edx);
+  a.ret();
+  section.emit_descriptor();
+}
+
+}  // namespace blip::jit

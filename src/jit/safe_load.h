@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "jit/assembler.h"
+#include "jit/environment.h"
+
+namespace blip::jit {
+
+// Whether somebody walks stacks where it is known what can be read.
+bool has_safe_load(const Environment& env);
+
+// An abi::SafeLoad: words of the stack, in a restartable sequence and by the table of valid ranges
+// (docs/design/safe_reads.md). `find_range`: blip_find_range.
+void emit_safe_load(CodeBuffer& code, const Environment& env, TargetAddr find_range);
+
+}  // namespace blip::jit
