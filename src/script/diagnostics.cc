@@ -15,6 +15,11 @@ constexpr std::string_view kIndent = "  ";
 
 bool starts_character(char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }  // of UTF-8
 
+size_t character_at_or_before(std::string_view text, size_t at) {
+  while (at > 0 && at < text.size() && !starts_character(text[at])) --at;
+  return at;
+}
+
 size_t columns(std::string_view text) {
   return static_cast<size_t>(std::count_if(text.begin(), text.end(), starts_character));
 }
@@ -48,8 +53,13 @@ size_t distance(std::string_view a, std::string_view b) {
 Error error_at(std::string_view source, Range range, std::string_view message) {
   const size_t begin = std::min<size_t>(range.begin, source.size());
   const size_t before = begin == 0 ? std::string_view::npos : source.rfind('\n', begin - 1);
-  const size_t first = before == std::string_view::npos ? 0 : before + 1;
-  const size_t last = std::min(source.find('\n', begin), source.size());
+  size_t first = before == std::string_view::npos ? 0 : before + 1;
+  size_t last = std::min(source.find('\n', begin), source.size());
+  // Of a line that no terminal has room for, what is around the place.
+  constexpr size_t kBefore = 40, kBehind = 80;
+  if (begin - first > kBefore && last - first > kBefore + kBehind)
+    first = character_at_or_before(source, begin - kBefore);
+  if (last - begin > kBehind) last = character_at_or_before(source, begin + kBehind);
   const size_t end = std::clamp<size_t>(range.end, begin, last);
   const size_t width = std::max<size_t>(1, columns(source.substr(begin, end - begin)));
   return Error(ErrorKind::kUsage, fmt::format("{}\n{}{}\n{}{}^{}", printable(message), kIndent,

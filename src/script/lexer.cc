@@ -27,8 +27,9 @@ class Lexer {
 
   Result<std::vector<Token>> all() {
     if (source_.size() > kMaxSource)
-      return Error(ErrorKind::kUsage, fmt::format("the expression is too long: {} bytes, at most {}",
-                                                  source_.size(), kMaxSource));
+      return error_at(
+          source_, {.begin = kMaxSource, .end = static_cast<uint32_t>(source_.size())},
+          fmt::format("the expression is too long: {} bytes, at most {}", source_.size(), kMaxSource));
     for (;;) {
       while (at_ < source_.size() && is_space(source_[at_])) ++at_;
       token_ = {.range = {.begin = static_cast<uint32_t>(at_)}};

@@ -165,6 +165,12 @@ TEST(Diagnostics, nothing_in_it_steers_the_terminal) {
   EXPECT_EQ(error_at("a\tb\x1b", {2, 3}, "no \x1b[31mname\n").message(), "no  [31mname \n  a b \n    ^");
 }
 
+TEST(Diagnostics, of_a_long_line_the_part_around_the_place_is_shown) {
+  EXPECT_EQ(
+      error_at(std::string(300, 'a') + "nn" + std::string(300, 'b'), {300, 302}, "no").message(),
+      "no\n  " + std::string(40, 'a') + "nn" + std::string(78, 'b') + "\n  " + std::string(40, ' ') + "^~");
+}
+
 TEST(Diagnostics, names_that_are_near_come_first) {
   EXPECT_EQ(list_names({"zeta", "count", "alpha", "zeta", ""}, "cuont"), "alpha, count, zeta");
   EXPECT_EQ(list_names({"zeta", "count", "alpha"}, "coumt"), "count, alpha, zeta");

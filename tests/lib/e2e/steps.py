@@ -5,7 +5,7 @@
   until: WHAT    how the next `run` ends: done (default), end (by itself), TIME, `N chunks` (of a feed), SIGNAL
   repeat: N      the next `run` is done N times, the state compared after each; $CYCLE is its number
   start, go, wait, signal, sleep, end, sh, helper      the same in single steps
-  expect, expect-not, expect-match, expect-stderr, expect-exit, error, usage      what the last command printed
+  expect, expect-not, expect-match, expect-stderr, expect-exit, error, usage, underlines      what the last command printed
   reads, exact, coverage, check, also, unharmed        see the functions
 """
 import ast
@@ -180,6 +180,15 @@ class Steps:
     def do_usage(self, text):
         """The same with exit 2: the user asked for something that makes no sense."""
         self.one_line("2", text)
+
+    def do_underlines(self, text):
+        """The error shows a line of what the user wrote, and underlines just this part of it."""
+        shown = [line[2:] for line in self.scene.err.splitlines() if line.startswith("  ")]
+        if len(shown) != 2 or not re.fullmatch(r" *\^~*", shown[1]):
+            raise Failure("nothing is underlined")
+        marked = shown[0][shown[1].index("^"):len(shown[1])]
+        if marked != text:
+            raise Failure(f"'{marked}' is underlined instead of '{text}'")
 
     def one_line(self, code, text):
         self.do_expect_exit(code)
