@@ -36,6 +36,21 @@ inline constexpr uint32_t kShadowThreadStep = 1, kShadowFrameStep = 37;
 inline constexpr uint64_t kShadowThreadsSize = sizeof(ShadowThread) << kShadowThreadBits;
 inline constexpr uint64_t kShadowSize = kShadowThreadsSize + (sizeof(ShadowFrame) << kShadowFrameBits);
 
+// What a return wants to know of the entry of its call, beside its frame: kept in a block of its own, behind
+// all frames, if anybody asks for it. `check` is made of the frame's sum and all the others (mix_kept): what
+// another call wrote into it is noticed.
+inline constexpr uint32_t kMaxKept = 14;
+struct KeptValues {
+  uint64_t check;
+  uint64_t faults;  // bit n: values[n] could not be had
+  uint64_t values[kMaxKept];
+};
+static_assert(sizeof(KeptValues) == 128);
+inline constexpr uint64_t kKeptPerFrame = sizeof(KeptValues) / sizeof(ShadowFrame);
+inline constexpr uint64_t kKeptSize = sizeof(KeptValues) << kShadowFrameBits;
+inline constexpr int32_t kKeptFactor = 0x1e3779b1;
+constexpr uint64_t mix_kept(uint64_t sum, uint64_t word) { return sum * kKeptFactor + word; }
+
 // Offset of the first place of a thread.
 inline constexpr uint32_t kThreadFactor = 0x9e3779b1;
 inline constexpr unsigned kThreadShift = 32 - kShadowThreadBits - 4;

@@ -36,6 +36,8 @@ constexpr VerbFact kVerbs[] = {
      "blip trace -p 4711 --line parser.c:120\n"
      "what a function returns, and how long it took\n"
      "blip trace -p 4711 --return parse_request\n"
+     "the same by its type, with what an argument was when the call began\n"
+     "blip trace -p 4711 --return parse_request --capture '$return, entry(n), entry(req->length)'\n"
      "only the slow ones, and those that failed\n"
      "blip trace -p 4711 --return 'handle_*' --filter 'latency_ns > 1000000 || (int)ret < 0'\n"},
     {Verb::kRecord, "record",
@@ -149,22 +151,18 @@ constexpr OptionFact kOptions[] = {
      "Repeatable",
      kTracing},
     {OptionId::kFilter, OptionGroup::kProbes, "", "filter", "EXPR",
-     "record only hits that EXPR is true for, which is written as for --capture, as in 'n > 100 && req->path "
-     "== "
-     "\"/admin\"'. What cannot be read is not true. Of returns: comparisons (== != < <= > >=) of ret, "
-     "latency_ns, "
-     "depth, tail with numbers, put together by && || ! and parentheses, as in 'latency_ns > 1000000 && "
-     "(int)ret < "
-     "0'. ret is unsigned, (int)ret and (long)ret are not. Belongs to the probe before it; before the first "
-     "probe, to "
-     "all. A function that several mean is probed once, with the filter of the first",
+     "record or count only hits that EXPR is true for, which is written as for --capture, as in 'n > 100 && "
+     "req->path == \"/admin\"'. What cannot be read is not true. Of returns: as in 'latency_ns > 1000000 && "
+     "$return < 0 && entry(n) > 5'; ret is unsigned, (int)ret and (long)ret are not. Belongs to the probe "
+     "before it; before the first probe, to all, or to all returns if it is about them. A function that "
+     "several mean is probed once, with the filter of the first",
      kTracing},
     {OptionId::kArgs, OptionGroup::kProbes, "", "args", "",
      "store the arguments of the function, by name and type where debugging information or blip's table of "
      "the C "
      "library's functions tells them, else the six registers arg0 to arg5. Belongs to the probe before it; "
      "before the "
-     "first probe, to all",
+     "first probe, to all. Of returns: as they were at the entry",
      kEvents},
     {OptionId::kLocals, OptionGroup::kProbes, "", "locals", "",
      "store every local variable that is visible at the probe. Needs debugging information. Belongs to the "
@@ -175,7 +173,10 @@ constexpr OptionFact kOptions[] = {
      "store the values of expressions, separated by commas, as C would write them: n, req->path, "
      "req->headers[2].name, *p, buf[0..n], (struct job *)arg, module::global, $rax, arg0; NAME = EXPR gives "
      "a field "
-     "its name. Belongs to the probe before it; before the first probe, to all. Repeatable",
+     "its name. Of returns: $return (what the function returns, by its type), latency_ns, entry(EXPR) (what "
+     "EXPR was "
+     "when the call began), globals. Belongs to the probe before it; before the first probe, to all. "
+     "Repeatable",
      kEvents},
     {OptionId::kStringMax, OptionGroup::kProbes, "", "string-max", "N",
      "store at most N bytes of a string (256)", kEvents},

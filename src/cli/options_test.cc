@@ -182,8 +182,10 @@ TEST(Options, data_belongs_to_the_probe_before_it) {
 
 TEST(Options, filter_before_the_first_probe) {
   const auto returns = parse("trace --filter ret==1 --function f --return g -p 1").session.probes;
-  EXPECT_TRUE(returns[0].filter.empty() && returns[0].data.condition.empty());
-  EXPECT_FALSE(returns[1].filter.empty());
+  EXPECT_EQ(returns[0].data.condition, "");
+  EXPECT_EQ(returns[1].data.condition, "ret==1");
+  EXPECT_EQ(parse("trace --filter depth>1 --function f -p 1").session.probes[0].data.condition, "depth>1")
+      << "it may be a variable";
   const auto hits = parse("trace --filter n==1 --function f --function g --filter m -p 1").session.probes;
   EXPECT_EQ(hits[0].data.condition, "n==1");
   EXPECT_EQ(hits[1].data.condition, "m");
@@ -270,8 +272,7 @@ TEST(Options, wrong_usage_says_what_to_do) {
       {"trace --function f --capture= -p 1", "--capture: the list of expressions is empty"},
       {"trace --function f --filter= -p 1", "--filter: the expression is empty"},
       {"trace --function f --filter a --filter b -p 1", "a probe has one filter; && puts two together"},
-      {"trace --filter ret==1 --function f -p 1", "there is no --return that it could belong to"},
-      {"trace --return f --args -p 1", "of returns are not available in this version"},
+      {"trace --return f --locals -p 1", "--locals: a function has none any more when it returns"},
       {"trace --every-instruction f --args -p 1", "its events carry registers only"},
       {"trace --function f --string-max 0 -p 1", "--string-max: 0 is too small"},
       {"count --function f --args -p 1", "--args is not an option of blip count, only of trace, record"},

@@ -22,8 +22,7 @@ class ProbeData {
   Status finish(Probes& probes) const;
 
  private:
-  static Status set_filter(const std::string& text, session::ProbeRequest& probe);
-  Status spread_filter(Probes& probes) const;
+  void spread_filter(Probes& probes) const;
 
   session::DataRequest for_all_;
 };

@@ -4,10 +4,12 @@
 // them: then the calling convention tells, unless the compiler may have changed it for this function. Rust's
 // is nobody's business: there the code of the prologue tells.
 #include <algorithm>
+#include <array>
 
 #include "dwarf/stored_arguments.h"
 #include "dwarf/triviality.h"
 #include "dwarf/variable_places.h"
+#include "script/eightbytes.h"
 #include "script/sysv_abi.h"
 
 namespace blip::dwarf {
@@ -101,7 +103,25 @@ void add_stored(Module& module, const VariablePlaces& places, const Dwarf_Die& f
   }
 }
 
+// Rust returns words and pairs of words as C does, and the rest as it likes.
+bool is_returned_like_c(const script::Type& type) {
+  const bool is_structure = type.kind == script::TypeKind::kStruct || type.kind == script::TypeKind::kUnion ||
+                            type.kind == script::TypeKind::kArray;
+  if (!is_structure) return type.size <= sizeof(uint64_t);
+  const script::Eightbytes bytes = script::classify(type);
+  return type.size == 16 && bytes.is_known && !bytes.in_memory &&
+         bytes.classes == std::array{script::EightbyteClass::kInteger, script::EightbyteClass::kInteger};
+}
+
 }  // namespace
+
+Place returned_place(Module& module, const Dwarf_Die& function) {
+  const uint64_t language = module.unit_of(function).language();
+  if (!follows_convention(function, language)) return {};
+  const AbiValue value = abi_value(module, function, language);
+  if (!value.type || (language == kRust && !is_returned_like_c(script::resolve(*value.type)))) return {};
+  return script::result_place(value);
+}
 
 std::vector<Place> entry_places(Module& module, const VariablePlaces& places, const Dwarf_Die& function,
                                 const std::vector<Dwarf_Die>& parameters) {

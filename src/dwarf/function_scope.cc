@@ -164,6 +164,10 @@ const script::Type* FunctionScope::result_type() {
   return scopes_ ? &module_.types().of_holder(scopes_->owner()) : nullptr;
 }
 
+std::optional<script::Place> FunctionScope::result_place() {
+  return scopes_ ? std::optional(returned_place(module_, scopes_->owner())) : std::nullopt;
+}
+
 std::string FunctionScope::what_is_missing() {
   if (scopes_) return "";
   return fmt::format("{} has debugging information, but none about this code", module_.name());

@@ -24,6 +24,7 @@ class FunctionScope final : public script::Scope {
   std::vector<script::Variable> parameters() override;
   std::vector<script::Variable> locals() override;
   const script::Type* result_type() override;
+  std::optional<script::Place> result_place() override;
   std::string what_is_missing() override;
 
  private:

@@ -42,4 +42,7 @@ class VariablePlaces {
 std::vector<script::Place> entry_places(Module& module, const VariablePlaces& places,
                                         const Dwarf_Die& function, const std::vector<Dwarf_Die>& parameters);
 
+// What `function` returns, at its return.
+script::Place returned_place(Module& module, const Dwarf_Die& function);
+
 }  // namespace blip::dwarf

@@ -5,6 +5,7 @@
 //   rsi  the thread's place
 //   rcx  the control address, then the frame
 //   rax  the slot
+// What is kept besides is computed before the time is taken, with rsi = the frame: it is no part of the call.
 #include "jit/enter.h"
 
 #include "abi/shadow.h"
@@ -21,8 +22,17 @@ void EnterEmitter::hot(asmjit::Label done) {
   emit_switch_check(a_, env_.geometry, program_.switch_index, done);
   if (!has_fast_shadow(env_)) {
     a_.jmp(slow_);
-    return;
+  } else {
+    emit_fast();
   }
+  if (!keep_) return;
+  a_.bind(keep_here_);
+  keep_->hot();
+  if (!env_.monotonic) emit_stamp(rsi);
+  keep_->emit_check();
+}
+
+void EnterEmitter::emit_fast() {
   emit_find_thread(a_, env_, rsi, slow_);
   emit_find_frame(a_, env_, frame_.size(), rax, rcx);
   a_.cmp(qword_ptr(rcx, kSlot), 0);
@@ -38,15 +48,22 @@ void EnterEmitter::hot(asmjit::Label done) {
   a_.mov(ax, dx);
   a_.inc(ax);
   a_.mov(qword_ptr(rsi, kTop), rax);
+  if (keep_)
+    a_.mov(rsi, rcx);
+  else
+    emit_stamp(rcx);
+}
+
+void EnterEmitter::emit_stamp(Gp frame) {
   a_.rdtsc();
   a_.shl(rdx, 32 + abi::kClassBits);
   a_.shl(rax, abi::kClassBits);
   a_.or_(rax, rdx);
-  a_.mov(qword_ptr(rcx, kTime), rax);
-  a_.add(rax, qword_ptr(rcx, kSlot));
-  a_.add(rax, qword_ptr(rcx, kOuter));
+  a_.mov(qword_ptr(frame, kTime), rax);
+  a_.add(rax, qword_ptr(frame, kSlot));
+  a_.add(rax, qword_ptr(frame, kOuter));
   a_.add(rax, program_.frame_id);
-  a_.mov(qword_ptr(rcx, kSum), rax);
+  a_.mov(qword_ptr(frame, kSum), rax);
 }
 
 void EnterEmitter::cold(asmjit::Label done) {
@@ -55,7 +72,15 @@ void EnterEmitter::cold(asmjit::Label done) {
   a_.mov(eax, program_.frame_id);
   a_.lea(rdx, ptr(rsp, frame_.size()));
   a_.call(stubs_.enter.value);
-  a_.jmp(done);
+  if (!keep_) {
+    a_.jmp(done);
+    return;
+  }
+  a_.test(rdx, rdx);
+  a_.jz(done);
+  a_.mov(rsi, rdx);
+  a_.jmp(keep_here_);
+  keep_->cold();
 }
 
 }  // namespace blip::jit

@@ -3,6 +3,7 @@
 // words of the stack comes first and waits in one of them.
 #include "jit/hit_code.h"
 
+#include "jit/kept_values.h"
 #include "jit/section.h"
 #include "jit/shadow_code.h"
 #include "script/verify.h"
@@ -47,6 +48,12 @@ void HitCode::value(uint32_t at) {
       return thread_pointer();
     case Op::kLatency:
       return latency();
+    case Op::kEntryValue:
+      return emit_load_kept(a_, emission_.env, n.value, emission_.frame.size(), fault_);
+    case Op::kReturned:
+      if (!emission_.program.is_tail) return value(n.a);
+      a_.jmp(fault_);
+      return;
     case Op::kLoad:
       value(n.a);
       return read(n);

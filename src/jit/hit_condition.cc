@@ -2,6 +2,7 @@
 #include "jit/hit_condition.h"
 
 #include "jit/gate.h"
+#include "jit/kept_values.h"
 #include "jit/shadow_code.h"
 
 namespace blip::jit {
@@ -87,8 +88,8 @@ void ConditionCode::cold(asmjit::Label fails) {
 }
 
 void HitConditionEmitter::hot(asmjit::Label done) {
-  const bool is_measured = mentions(program_.filter, FilterField::kLatency);
-  if (!is_measured && mentions(program_.hit, script::Op::kLatency)) emit_latency(a_);
+  if (mentions(program_.hit, script::Op::kEntryValue)) emit_check_kept(a_, env_, program_.kept);
+  if (has_latency_in_frame(program_)) emit_latency(a_);
   if (condition_) condition_->hot(done);
   body_->hot(done);
 }

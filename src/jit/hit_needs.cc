@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "abi/shadow.h"
 #include "jit/frame.h"
 #include "script/verify.h"
 
@@ -47,6 +48,8 @@ uint64_t own_size(const Node& n, const script::Code& code) {
       return 192;
     case Op::kLoad:
       return 224;
+    case Op::kEntryValue:
+      return 128;
     case Op::kTextEqual:
     case Op::kTextPrefix:
     case Op::kBytesEqual:
@@ -100,7 +103,7 @@ class Facts {
     if (n.op == Op::kVector || n.op == Op::kVectorHigh) f.words = std::max(f.words, 1U);
     f.compares_text |= is_text(n.op);
     f.may_fault |= n.op == Op::kLoad || n.op == Op::kDiv || n.op == Op::kMod || is_text(n.op) ||
-                   n.op == Op::kThreadPointer;
+                   n.op == Op::kThreadPointer || n.op == Op::kReturned || n.op == Op::kEntryValue;
     if (n.op == Op::kLoad) {
       f.words = std::max(f.words, 1U);
       f.reads_far |= !all_[n.a].is_near;
@@ -176,9 +179,16 @@ bool mentions(const HitProgram& hit, Op op) {
   return std::any_of(hit.code.nodes.begin(), hit.code.nodes.end(), [&](const Node& n) { return n.op == op; });
 }
 
-bool has_latency_in_frame(const Program& program) {
-  return mentions(program.filter, FilterField::kLatency) || mentions(program.hit, Op::kLatency);
+bool asks_kernel(const HitProgram& hit) {
+  const auto is_read = [](const Node& n) {
+    return n.op == Op::kLoad || is_text(n.op) || n.op == Op::kThreadPointer;
+  };
+  return std::any_of(hit.code.nodes.begin(), hit.code.nodes.end(), is_read) ||
+         std::any_of(hit.outputs.begin(), hit.outputs.end(),
+                     [](const Output& o) { return o.kind != Output::Kind::kValue; });
 }
+
+bool has_latency_in_frame(const Program& program) { return mentions(program.hit, Op::kLatency); }
 
 bool outputs_fit_section(const Program& program, const Environment& env) {
   const HitNeeds needs = output_needs(program.hit);
@@ -198,10 +208,23 @@ bool has_dynamic_outputs(const HitProgram& hit) {
   return std::any_of(hit.outputs.begin(), hit.outputs.end(), [](const Output& o) { return o.is_dynamic(); });
 }
 
+// Room for values of the entry is made only where it is asked for in time.
+Status check_kept(const Program& program, const Environment& env) {
+  const bool is_entry = program.kind == Program::Kind::kEnter;
+  if (is_entry && program.hit.outputs.empty()) return {};
+  if (!is_entry && !mentions(program.hit, Op::kEntryValue)) return {};
+  const size_t count = is_entry ? program.hit.outputs.size() : program.kept;
+  const bool are_all_kept =
+      std::all_of(program.hit.code.nodes.begin(), program.hit.code.nodes.end(),
+                  [&](const Node& n) { return n.op != Op::kEntryValue || n.value < program.kept; });
+  if (count > abi::kMaxKept || !are_all_kept || env.shadow_size < abi::kShadowSize + abi::kKeptSize)
+    return Error(ErrorKind::kUnsupported, "there is no room for values of a call's entry");
+  return {};
+}
+
 Status check_hit(const Program& program, const Environment& env) {
   const HitNeeds condition = condition_needs(program.hit), outputs = output_needs(program.hit);
-  if (mentions(program.hit, Op::kEntryValue))
-    return Error(ErrorKind::kUnsupported, "values of a call's entry are not kept yet");
+  if (const Status kept = check_kept(program, env); !kept) return kept;
   if (mentions(program.hit, Op::kLatency) && env.monotonic)
     return Error(ErrorKind::kUnsupported, "expressions with latencies need the TSC");
   const bool is_large = std::max(condition.words, outputs.words) > kMaxHitWords ||

@@ -38,6 +38,8 @@ HitNeeds output_needs(const script::HitProgram& hit);
 // Whether the program looks at memory that may not be there.
 bool reads_far(const script::HitProgram& hit);
 bool mentions(const script::HitProgram& hit, script::Op op);
+// Whether it may need the kernel's help: to read memory, or for the thread pointer.
+bool asks_kernel(const script::HitProgram& hit);
 // The latency, in units of the clock, has taken the place of the time of entry when the program begins.
 bool has_latency_in_frame(const Program& program);
 // Whether all outputs can be written in a restartable sequence: no calls, and only memory whose being there
@@ -48,6 +50,8 @@ bool outputs_use_ranges(const Program& program, const Environment& env);
 bool condition_uses_ranges(const Program& program, const Environment& env);
 bool has_dynamic_outputs(const script::HitProgram& hit);
 
+// Whether the values of a call's entry that it keeps or looks at are kept.
+Status check_kept(const Program& program, const Environment& env);
 // Whether there is machine code for it. The program was verified (script/verify.h).
 Status check_hit(const Program& program, const Environment& env);
 

@@ -176,9 +176,12 @@ void HitCode::thread_pointer() {
 // In ns, of what the call's frame holds in units of the clock.
 void HitCode::latency() {
   constexpr unsigned kRateShift = 48;
+  uint64_t rate = emission_.env.latency_rate;
+  for (const Node& n : code_.nodes)  // the trace's own rate, if it was known when the program was made
+    if (n.op == Op::kLatency && n.value != 0) rate = n.value;
   a_.mov(rax, qword_ptr(rsi, shadow::kTime));
-  if (emission_.env.latency_rate == 0) return;
-  a_.mov(rcx, emission_.env.latency_rate);
+  if (rate == 0) return;
+  a_.mov(rcx, rate);
   a_.mul(rcx);
   a_.shrd(rax, rdx, kRateShift);
 }

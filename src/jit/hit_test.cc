@@ -109,6 +109,9 @@ class Hits : public testing::Test {
       return text(hit) + listing(pad->code, TargetAddr(reinterpret_cast<uint64_t>(runner_.pad())));
     };
     LiveMachine machine(start);
+    if (scene.kept)
+      for (const script::Output& o : scene.kept->outputs)
+        machine.entries.push_back(script::interpret(scene.kept->code, o.node, LiveMachine(start)));
     machine.is_tail = scene.is_tail;
     MachineState state = start;
     const auto stack =
@@ -159,6 +162,16 @@ HitScene random_scene(std::mt19937_64& random) {
   return scene;
 }
 
+// What an entry may keep.
+script::HitProgram random_values(std::mt19937_64& random, const std::vector<uint64_t>& addresses) {
+  script::HitProgram values =
+      script::random_program(random, {.most_nodes = 20, .most_outputs = 0, .addresses = addresses});
+  values.condition = script::kNone;
+  for (size_t n = random() % (abi::kMaxKept + 1); n > 0; --n)
+    values.outputs.push_back({.node = static_cast<uint32_t>(random() % values.code.nodes.size())});
+  return values;
+}
+
 void Hits::run_random_programs(int programs) {
   std::mt19937_64 random(x86::test::random_seed());
   const EdgeOfMemory memory(random);
@@ -166,10 +179,15 @@ void Hits::run_random_programs(int programs) {
   const AddrRange own{x86::test::Machine::addr(data.data()),
                       x86::test::Machine::addr(data.data() + data.size())};
   for (int n = 0; n < programs && !HasFailure(); ++n) {
-    const HitScene scene = random_scene(random);
+    HitScene scene = random_scene(random);
     script::ProgramOptions options{
         .is_return = scene.is_return, .most_nodes = random() % 2 ? 40U : 6U, .addresses = memory.addresses()};
     if (random() % 2) options.addresses.clear();  // hardly any memory is read
+    const script::HitProgram kept = random_values(random, options.addresses);
+    if (scene.is_return) {
+      scene.kept = &kept;
+      options.entry_values = kept.outputs.size();
+    }
     const script::HitProgram hit = script::random_program(random, options);
     MachineState state = runner_.machine().random_state(random);
     for (unsigned r = 0; r < 16; ++r)
@@ -331,7 +349,8 @@ TEST_F(Hits, refused) {
   script::HitProgram hit;
   hit.condition = hit.code.add({.op = script::Op::kEntryValue});
   EXPECT_EQ(runner_.build(test::program_of(hit), {.is_return = true}).error().message(),
-            "values of a call's entry are not kept yet");
+            "there is no room for values of a call's entry")
+      << "nothing was kept";
   script::HitProgram large;
   uint32_t sum = large.code.constant(1);
   for (int i = 0; i < 20; ++i) sum = large.code.add({.op = script::Op::kAdd, .a = sum, .b = sum});

@@ -7,8 +7,8 @@
 #include <memory>
 
 #include "jit/emitter.h"
-#include "jit/filter_code.h"
 #include "jit/hit_condition.h"
+#include "jit/kept_values.h"
 #include "x86/relocate.h"
 
 // A pad, for a window of two instructions with a probe on each:
@@ -44,10 +44,12 @@ Frame frame_of(const PadProbe& probe, const Environment& env) {
   if (program.kind != Program::Kind::kCount || around_calls) uses |= reg_bit(Gp::kIdDx);
   if (around_calls) uses |= reg_bit(Gp::kIdSi);
   Frame::Needs needs = basic_needs(probe, env.recorded);
-  if (program.kind == Program::Kind::kRecord) {
+  if (program.kind == Program::Kind::kRecord || program.kind == Program::Kind::kEnter) {
+    const bool by_ranges = program.kind == Program::Kind::kEnter ? keeps_by_ranges(program, env)
+                                                                 : outputs_use_ranges(program, env);
     const HitNeeds outputs = output_needs(program.hit);
     uses |= outputs.registers;
-    needs.words = outputs.words + outputs_use_ranges(program, env);
+    needs.words = outputs.words + by_ranges;
     needs.stack_id = program.stack_at != 0;
   }
   if (program.is_return) {
@@ -220,13 +222,15 @@ uint64_t max_program_size(const Program& program) {
   constexpr uint64_t kEnter = 256;
   constexpr uint64_t kReturn = 256;    // on top of what happens there
   constexpr uint64_t kHitFrame = 256;  // the same: more registers, the condition's own frame
-  if (program.kind == Program::Kind::kEnter || program.kind == Program::Kind::kTellLibraries) return kEnter;
+  if (program.kind == Program::Kind::kTellLibraries) return kEnter;
   uint64_t around = program.is_return ? kReturn : 0;
-  if (!program.filter.empty()) around += kMaxFilterClock + kMaxFilterNode * program.filter.size();
+  const size_t kept = program.kind == Program::Kind::kEnter ? program.hit.outputs.size() : program.kept;
+  if (kept != 0) around += kMaxKeepCode + kMaxKeepValueCode * kept;
   if (!program.hit.empty()) {
     const uint64_t code = condition_needs(program.hit).code_size + output_needs(program.hit).code_size;
     around += kHitFrame + std::min(code, kMaxHitCode);  // what is larger is refused
   }
+  if (program.kind == Program::Kind::kEnter) return around + kEnter;
   if (program.kind == Program::Kind::kCount) return around + kCount;
   if (program.kind == Program::Kind::kLatency) return around + kLatency;
   if (program.stack_at != 0) around += kStack;

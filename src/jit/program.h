@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "jit/filter.h"
 #include "script/ir.h"
 
 namespace blip::jit {
@@ -54,10 +53,10 @@ struct Program {
   uint32_t fixed_size = 0;
   // At an exit of a function: only for a call whose entry was seen, which is over then.
   bool is_return = false;
-  Filter filter;                // of returns: which are worth it; latencies in units of the clock
   bool is_tail = false;         // the exit is a jump to another function
   bool is_conditional = false;  // the exit is a conditional jump: it is one if it jumps
   uint64_t stack_at = 0;  // where the hit is, as blip_backtrace wants to know it; 0: nobody asks for stacks
+  uint32_t kept = 0;      // of returns: how many values the entry has kept; of kEnter its outputs are these
   uint32_t frame_id = 0;  // of kEnter and returns: the same for all of one function, the class it counts for
 };
 
@@ -79,10 +78,9 @@ inline Recorded recorded_by(const Program& program) {
     if (f.capture == Capture::kRegister) r.registers |= static_cast<uint16_t>(1 << f.reg);
     r.flags |= f.capture == Capture::kFlags;
   }
-  if (mentions(program.filter, FilterField::kResult)) r.registers |= 1;  // rax
   for (const script::Node& n : program.hit.code.nodes) {
     if (n.op == script::Op::kRegister) r.registers |= static_cast<uint16_t>(1 << n.value);
-    if (n.op == script::Op::kResult) r.registers |= 1;
+    if (n.op == script::Op::kResult) r.registers |= 1;  // rax
     r.flags |= n.op == script::Op::kFlags;
   }
   return r;

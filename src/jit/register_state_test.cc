@@ -85,7 +85,7 @@ class PaddedProgram {
       env_.rseq = Rseq{.offset = static_cast<int32_t>(__rseq_offset), .signature = RSEQ_SIG};
     what_ = program_of(variant.what);
     env_.recorded = recorded_by(what_);
-    env_.shadow_size = abi::kShadowSize;
+    env_.shadow_size = ring::TestRegion::kShadow;
     enter_ = {.kind = Program::Kind::kEnter, .switch_index = 0, .frame_id = kClass};
     auto prologue = build_area_prologue(Machine::addr(machine.pads().data()), env_);
     CHECK(prologue.has_value());

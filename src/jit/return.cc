@@ -4,7 +4,6 @@
 #include "jit/return.h"
 
 #include "abi/shadow.h"
-#include "jit/filter_code.h"
 #include "jit/gate.h"
 #include "jit/shadow_code.h"
 
@@ -38,7 +37,6 @@ void ReturnEmitter::hot(asmjit::Label done) {
     a_.jmp(find_);
   }
   a_.bind(found_);
-  emit_filter(a_, program_.filter, {program_.is_tail ? -1 : frame_.slot(Gp::kIdAx), program_.is_tail}, over_);
   body_->hot(over_);
   a_.bind(over_);
   if (!fast) {

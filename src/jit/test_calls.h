@@ -35,12 +35,17 @@ struct Call {
 
 enum class Way { kRseq, kShared, kMonotonic };
 
+// What the entry computes, and what the return makes of it.
+struct Keeping {
+  script::HitProgram kept, hit;
+};
+
 class ProbedFunction {
  public:
   using Inner = void (*)(uint64_t);
 
   // Records each return, or measures the calls.
-  explicit ProbedFunction(Way way, Program::Kind kind = Program::Kind::kRecord)
+  explicit ProbedFunction(Way way, Program::Kind kind = Program::Kind::kRecord, const Keeping& keeping = {})
       : region_(geometry(kind == Program::Kind::kLatency)) {
     auto arena =
         Mapping::create(kArenaSize, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -48,6 +53,9 @@ class ProbedFunction {
     arena_ = *std::move(arena);
     describe(way);
     return_.kind = kind;
+    enter_.hit = keeping.kept;
+    return_.hit = keeping.hit;
+    return_.kept = static_cast<uint32_t>(keeping.kept.outputs.size());
     auto prologue = build_area_prologue(at(kPads), env_);
     CHECK(prologue.has_value());
     stubs_ = prologue->stubs;
@@ -116,7 +124,7 @@ class ProbedFunction {
   void describe(Way way) {
     env_.geometry = region_.geometry();
     env_.control = TargetAddr(reinterpret_cast<uint64_t>(region_.region()));
-    env_.shadow_size = abi::kShadowSize;
+    env_.shadow_size = ring::TestRegion::kShadow;
     if (way == Way::kRseq && __rseq_size != 0)
       env_.rseq = Rseq{.offset = static_cast<int32_t>(__rseq_offset), .signature = RSEQ_SIG};
     if (way == Way::kMonotonic) env_.monotonic = MonotonicClock{};

@@ -31,6 +31,7 @@ class LiveMachine : public script::Machine {
 
   uint64_t took = 0;
   bool is_tail = false;
+  std::vector<std::optional<uint64_t>> entries;
 
   uint64_t general(unsigned n) const override { return state_.general.gpr[n]; }
   uint64_t vector(unsigned n, bool high) const override {
@@ -53,7 +54,7 @@ class LiveMachine : public script::Machine {
   uint64_t latency() const override { return took; }
   uint64_t depth() const override { return 0; }
   uint64_t tail() const override { return is_tail; }
-  std::optional<uint64_t> entry_value(uint64_t) const override { return {}; }
+  std::optional<uint64_t> entry_value(uint64_t n) const override { return entries.at(n); }
 
  private:
   const x86::test::MachineState& state_;
@@ -112,7 +113,8 @@ struct HitScene {
   uint16_t live_registers = 0xffff;
   bool is_return = false;
   bool is_tail = false;
-  Recorded recorded{};  // by others
+  Recorded recorded{};               // by others
+  const script::HitProgram* kept{};  // what the entry keeps; none: nothing
 };
 
 class HitRunner {
@@ -138,6 +140,8 @@ class HitRunner {
     program_.is_tail = scene.is_tail;
     program_.frame_id = kHitClass;
     enter_ = {.kind = Program::Kind::kEnter, .switch_index = 0, .frame_id = kHitClass};
+    if (scene.kept) enter_.hit = *scene.kept;
+    program_.kept = static_cast<uint32_t>(enter_.hit.outputs.size());
     describe(scene);
     TRY(const AreaPrologue prologue, build_area_prologue(addr(machine_.pads().data()), env_));
     std::copy(prologue.code.begin(), prologue.code.end(), machine_.pads().begin());
@@ -210,7 +214,7 @@ class HitRunner {
     env_ = {};
     env_.geometry = region_.geometry();
     env_.control = addr(region_.region());
-    env_.shadow_size = abi::kShadowSize;
+    env_.shadow_size = ring::TestRegion::kShadow;
     env_.recorded = scene.recorded;
     if (scene.rseq && __rseq_size != 0)
       env_.rseq = Rseq{.offset = static_cast<int32_t>(__rseq_offset), .signature = RSEQ_SIG};

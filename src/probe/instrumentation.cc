@@ -22,6 +22,7 @@
 #include <utility>
 
 #include "abi/shadow.h"
+#include "jit/hit_needs.h"
 #include "jit/stubs.h"
 #include "probe/left_region.h"
 #include "probe/parked_code.h"
@@ -75,6 +76,7 @@ Instrumentation::Instrumentation(const proc::Process& process, proc::Memory& mem
       spares_ask_kernel_(options.spares_ask_kernel),
       returns_(options.returns),
       unwind_(options.unwind),
+      keeps_values_(options.keeps_values),
       parking_(parking_of(modules)),
       schema_(options.schema),
       kept_(options.kept) {
@@ -257,8 +259,7 @@ Status Instrumentation::map_memory() {
     prepare_ranges(caller);
     TRY(region_, TargetRegion::map(caller, process_, geometry_, batches_.back().neighbourhoods(),
                                    batches_.back().trampolines(),
-                                   {.traps = trap_size, .shadow = returns_ ? abi::kShadowSize : 0},
-                                   {.bytes = unwind_.size}));
+                                   {.traps = trap_size, .shadow = shadow_size()}, {.bytes = unwind_.size}));
     armed_ = true;
     sharers_ = MemorySharers(process_.pid(), region_.data_fd);
     return check_tsc(caller);
@@ -386,12 +387,17 @@ void Instrumentation::write_schema(std::string_view text) {
   __atomic_store_n(&header->schema_size, text.size(), __ATOMIC_RELEASE);
 }
 
+uint64_t Instrumentation::shadow_size() const {
+  if (!returns_) return 0;
+  return abi::kShadowSize + (keeps_values_ ? abi::kKeptSize : 0);
+}
+
 // For the thread's id, to read memory, or to wait for blip. A system call that nobody wants might displease a
 // filter that comes later.
 bool Instrumentation::asks_kernel() const {
   if (geometry_.ranges || (spare_probes_ != 0 && spares_ask_kernel_)) return true;
   return std::any_of(probes_.begin(), probes_.end(), [](const Probe& probe) {
-    if (!probe.program.hit.empty() || probe.program.stack_at != 0 ||
+    if (jit::asks_kernel(probe.program.hit) || probe.program.stack_at != 0 ||
         probe.program.kind == jit::Program::Kind::kTellLibraries)
       return true;
     return std::any_of(probe.program.fields.begin(), probe.program.fields.end(), [](const jit::Field& f) {

@@ -61,9 +61,10 @@ struct ArmOptions {
   uint32_t spare_probes = 0;      // how many more may be added later
   bool spares_ask_kernel = true;  // and may record the thread, or read memory
   UnwindTablesWanted unwind{};
-  bool returns = false;  // some probes, maybe such as come later, remember calls
-  KeptMemory kept{};     // of earlier blips, to be left alone
-  std::string schema{};  // tells a later blip what the records are; room for it is in the geometry
+  bool returns = false;       // some probes, maybe such as come later, remember calls
+  bool keeps_values = false;  // and values of their entries
+  KeptMemory kept{};          // of earlier blips, to be left alone
+  std::string schema{};       // tells a later blip what the records are; room for it is in the geometry
 };
 
 // Everything blip has put into a target. Armed from arm() until disarm() or the destructor.
@@ -171,6 +172,7 @@ class Instrumentation {
   jit::Environment environment() const;
   bool asks_kernel() const;
   bool forbids_calls() const { return !asks_kernel() || !no_calls_.empty(); }
+  uint64_t shadow_size() const;
   Status write_gate(uint32_t gate);
   Status populate();
   Status patch_patiently();
@@ -236,6 +238,7 @@ class Instrumentation {
   bool spares_ask_kernel_;
   bool returns_;
   UnwindTablesWanted unwind_;
+  bool keeps_values_;
   Parking parking_;
   std::string schema_;
   KeptMemory kept_;  // of earlier blips

@@ -20,6 +20,10 @@ namespace blip::ring {
 
 class TestRegion {
  public:
+  // With room for values of entries.
+  static constexpr uint64_t kShadow = abi::kShadowSize + abi::kKeptSize;
+  static_assert(kShadow % abi::kPageSize == 0);
+
   explicit TestRegion(const abi::Geometry& geometry) : geometry_(geometry) {
     auto mapping = Mapping::create(kBelow + geometry.region_size(), PROT_READ | PROT_WRITE,
                                    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -40,6 +44,11 @@ class TestRegion {
   }
   std::span<abi::ShadowFrame> frames() const {
     return {reinterpret_cast<abi::ShadowFrame*>(mapping_.data() + abi::kShadowThreadsSize),
+            1 << abi::kShadowFrameBits};
+  }
+
+  std::span<abi::KeptValues> kept() const {
+    return {reinterpret_cast<abi::KeptValues*>(mapping_.data() + abi::kShadowSize),
             1 << abi::kShadowFrameBits};
   }
 
@@ -78,8 +87,7 @@ class TestRegion {
   }
 
  private:
-  static constexpr uint64_t kShadow = abi::kShadowSize, kBelow = kShadow + abi::kGatePageSize;
-  static_assert(kShadow % abi::kPageSize == 0);
+  static constexpr uint64_t kBelow = kShadow + abi::kGatePageSize;
 
   abi::Geometry geometry_;
   Mapping mapping_;

@@ -26,8 +26,8 @@ inline constexpr uint32_t kRestoreOffset = 192;
 inline constexpr uint32_t kSetActionOffset = 256;
 // The slow ways of return probes: eax = id of the function, rcx = control address, rdx = where the return
 // address is (of kLeaveOffset and kMeasureOffset: the frame). Change rax, rcx, rdx and flags only.
-// kFindOffset returns the frame in rdx, or 0. kMeasureOffset finds the latency in the frame, the monotonic
-// one takes it there. The monotonic ones have clock_gettime in r8.
+// kFindOffset and those that enter return the frame in rdx, or 0. kMeasureOffset finds the latency in the
+// frame, the monotonic one takes it there. The monotonic ones have clock_gettime in r8.
 inline constexpr uint32_t kEnterOffset = 320;
 inline constexpr uint32_t kFindOffset = 384;
 inline constexpr uint32_t kLeaveOffset = 448;

@@ -5,8 +5,10 @@
 
 using blip::ring::Shadow;
 
-extern "C" __attribute__((visibility("hidden"))) void blip_enter_call(uint8_t* control, uint32_t id,
-                                                                      uint64_t slot) {
+extern "C" __attribute__((visibility("hidden"))) void* blip_enter_call(uint8_t* control, uint32_t id,
+                                                                       uint64_t slot) {
   Shadow shadow(control, slot);
-  if (auto* frame = shadow.enter(id)) shadow.start(*frame, id, __builtin_ia32_rdtsc());
+  auto* frame = shadow.enter(id);
+  if (frame != nullptr) shadow.start(*frame, id, __builtin_ia32_rdtsc());
+  return frame;
 }

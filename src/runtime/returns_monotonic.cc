@@ -3,10 +3,12 @@
 // only, or 0: a system call.
 #include "ring/shadow.h"
 
-extern "C" __attribute__((visibility("hidden"))) void blip_enter_call_monotonic(uint8_t* control, uint32_t id,
-                                                                                uint64_t slot, uint64_t,
-                                                                                uint64_t function_addr) {
+extern "C" __attribute__((visibility("hidden"))) void* blip_enter_call_monotonic(uint8_t* control,
+                                                                                 uint32_t id, uint64_t slot,
+                                                                                 uint64_t,
+                                                                                 uint64_t function_addr) {
   blip::ring::Shadow shadow(control, slot);
-  if (auto* frame = shadow.enter(id))
-    shadow.start(*frame, id, blip::ring::MonotonicStamper{function_addr}().time);
+  auto* frame = shadow.enter(id);
+  if (frame != nullptr) shadow.start(*frame, id, blip::ring::MonotonicStamper{function_addr}().time);
+  return frame;
 }

@@ -3,7 +3,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <climits>
 
 #include "script/diagnostics.h"
@@ -22,13 +21,6 @@ Range mark_of(const Expression& e) {
 }
 
 }  // namespace
-
-uint64_t EntryValues::keep(uint32_t node) {
-  const auto found = std::find(nodes.begin(), nodes.end(), node);
-  if (found != nodes.end()) return static_cast<uint64_t>(found - nodes.begin());
-  nodes.push_back(node);
-  return nodes.size() - 1;
-}
 
 Result<Operand> Checker::check(const Expression& e) {
   auto result = look(e);

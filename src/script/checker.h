@@ -16,6 +16,10 @@ struct EntryValues {
   uint64_t keep(uint32_t node);
 };
 
+// Keeps the value of an operand of `there`, which is the access of what builds entries, for the code of
+// `here`. Small structures are kept as a whole.
+Result<Operand> keep_operand(EntryValues& entries, Access& there, const Operand& operand, Access& here);
+
 class Checker {
  public:
   // `entries` collects what entry(x) needs; null: there is no entry(x) in an entry(x).

@@ -54,13 +54,7 @@ Result<Operand> Checker::entry(const Expression& e) {
   const Site there{.scope = site_.entry};
   Checker checker(source_, entries_->builder, types_, there, nullptr);
   TRY(const Operand a, checker.check(*e.operands[0]));
-  if (!is_text(a) && resolve(*a.type).kind == TypeKind::kArray)
-    return refusal("an array is too large to be kept from the entry: entry(a[0]) keeps one element");
-  if (!is_text(a) && is_aggregate(resolve(*a.type)))
-    return refusal("a structure is too large to be kept from the entry: entry(a.member) keeps one member");
-  TRY(const uint32_t node, a.bit_size ? checker.access().number(a) : checker.access().bits(a));
-  const uint64_t number = entries_->keep(node);
-  return access_.value(access_.builder().add({.op = Op::kEntryValue, .value = number}), *a.type);
+  return keep_operand(*entries_, checker.access(), a, access_);
 }
 
 }  // namespace blip::script

@@ -262,7 +262,16 @@ TEST(Checker, errors_say_what_and_where) {
   refuses(exit, "ret == -1", "ret is unsigned: say (int)ret or (long)ret\n  ret == -1\n  ^~~~~~~~~");
   refuses(exit, "depth == -1", "it is never negative");
   refuses(exit, "(int)ret == 3000000000", "no int is that large");
-  refuses(exit, "latency > 5", "visible are ");
+  refuses(
+      exit, "latency > 5",
+      "there is no variable 'latency' here: visible are $return, ret, latency_ns, depth, tail, and at the "
+      "entry, by entry(...), array, copy");
+  refuses(exit, "n + 1", "arguments and locals are gone when a function returns: use entry(n)\n  n + 1\n  ^");
+  const Site both{.scope = &program.scope, .is_return = true, .entry = &program.scope};
+  refuses(both, "entry(nn)", "there is no variable 'nn' here: visible are n");
+  refuses(both, "entry(entry(n))", "entry(x) is known only where a function returns");
+  refuses(both, "entry(ret)", "'ret' is known only where a function returns");
+  refuses(both, "entry(array)", "an array is too large to be kept from the entry: entry(a[0]) keeps one");
   std::string sum = "n";
   for (int i = 0; i < 40; ++i) sum += "*n";
   refuses(entry, sum.c_str(), "this needs too many steps");
@@ -274,7 +283,6 @@ TEST(Checker, errors_say_what_and_where) {
           "n\n  ^");
 }
 
-// The filters that jit/filter.h describes.
 TEST(Checker, filters_of_returns_mean_what_they_did) {
   TestProgram program;
   program.scope.variables.clear();

@@ -14,6 +14,12 @@ Status check_size(const Status& valid) {
                "this is too much for one probe: ask for less (" + valid.error().message() + ")");
 }
 
+// The fields that events of returns have.
+bool is_one_of_them(const Item& item) {
+  const Expression& e = *item.expression;
+  return e.kind == Expression::Kind::kName && e.where.empty() && e.text == item.name && is_of_returns(e.text);
+}
+
 }  // namespace
 
 Compiler::Compiler(const Site& site, const Limits& limits)
@@ -37,6 +43,7 @@ Status Compiler::add_filter(std::string_view text) {
 Status Compiler::add_capture(std::string_view list) {
   TRY(const std::vector<Item> items, parse_list(list, is_type()));
   for (const Item& item : items) {
+    if (site_.has_fields && is_one_of_them(item)) continue;
     TRY(Operand operand, checker(list).check(*item.expression));
     if (is_text(operand)) return error_at(list, item.expression->range, "a text is nothing to capture");
     fields_.push_back({item.name, std::move(operand)});
@@ -45,7 +52,16 @@ Status Compiler::add_capture(std::string_view list) {
 }
 
 void Compiler::add_variables(std::span<const Variable> variables) {
-  for (const Variable& v : variables) fields_.push_back({v.name, access_.variable(v)});
+  if (!site_.is_return) {
+    for (const Variable& v : variables) fields_.push_back({v.name, access_.variable(v)});
+    return;
+  }
+  Access there{entries_.builder, types_};
+  for (const Variable& v : variables) {
+    auto kept = keep_operand(entries_, there, there.variable(v), access_);
+    if (!kept) kept = Operand{.kind = Operand::Kind::kText, .text = "<not kept>"};
+    fields_.push_back({v.name, *std::move(kept)});
+  }
 }
 
 Result<Captured> Compiler::finish() {

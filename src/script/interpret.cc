@@ -174,6 +174,7 @@ class Interpreter {
 
   Value of_address(const Node& n, uint64_t a) {
     if (n.op == Op::kLoad) return load(n, a);
+    if (n.op == Op::kReturned) return machine_.tail() ? std::nullopt : Value(a);
     if (n.op == Op::kTextEqual || n.op == Op::kTextPrefix) return text(n, a);
     return unary(n, a);
   }
@@ -265,6 +266,7 @@ std::optional<uint64_t> compute(const Node& node, uint64_t a, uint64_t b) {
     case Op::kBytesEqual:
     case Op::kLogicalAnd:
     case Op::kLogicalOr:
+    case Op::kReturned:
       return std::nullopt;
     default:
       break;

@@ -53,6 +53,7 @@ enum class Op : uint8_t {
   kLatency,     // of returns: in ns
   kDepth,       // of returns
   kTail,        // of returns
+  kReturned,    // of returns: a; a fault if the call ends with a jump to another function
   kEntryValue,  // of returns: what was kept as `value` at the entry of the call
 };
 
@@ -111,6 +112,7 @@ struct HitProgram {
 
 // Limits that verify() checks; what is larger is refused where it is made.
 inline constexpr size_t kMaxNodes = 1024;
+inline constexpr size_t kMaxEntryValues = 14;
 inline constexpr size_t kMaxOutputs = 48;  // each has a bit that says it is a fault
 inline constexpr uint32_t kMaxDepth = 24;  // of operands: each level may need a word of the stack
 

@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 
 #include "script/diagnostics.h"
@@ -23,6 +24,17 @@ struct ReturnName {
 constexpr ReturnName kOfReturns[] = {
     {"ret", Op::kResult}, {"latency_ns", Op::kLatency}, {"depth", Op::kDepth}, {"tail", Op::kTail}};
 
+// Whether it is somewhere that only the code around the site knows: in its registers, or in its frame.
+bool is_of_frame(const Place& place) {
+  const auto is_state = [](const Node& n) {
+    return n.op == Op::kRegister || n.op == Op::kVector || n.op == Op::kVectorHigh || n.op == Op::kFlags ||
+           n.op == Op::kLoadNear;
+  };
+  return std::any_of(place.code.nodes.begin(), place.code.nodes.end(), is_state) ||
+         std::any_of(place.pieces.begin(), place.pieces.end(),
+                     [](const Place::Piece& piece) { return is_of_frame(piece.place); });
+}
+
 // The number after the prefix, one digit.
 std::optional<unsigned> numbered(std::string_view name, std::string_view prefix, unsigned count) {
   if (name.size() != prefix.size() + 1 || !name.starts_with(prefix)) return std::nullopt;
@@ -31,6 +43,12 @@ std::optional<unsigned> numbered(std::string_view name, std::string_view prefix,
 }
 
 }  // namespace
+
+bool is_of_returns(std::string_view name) {
+  return name == "return" || name == "retval" ||
+         std::any_of(std::begin(kOfReturns), std::end(kOfReturns),
+                     [&](const ReturnName& known) { return known.name == name; });
+}
 
 Operand Names::leaf(Op op, const Type& type, uint64_t value) {
   return access_.value(access_.builder().add({.op = op, .value = value}), type);
@@ -53,11 +71,20 @@ std::optional<Operand> Names::by_convention(std::string_view name) {
 // A member of the object whose function this is.
 std::optional<Operand> Names::of_this(std::string_view name) {
   const auto self = site_.scope->find("this");
-  if (!self || !self->type) return std::nullopt;
+  if (!self || !self->type || site_.is_return) return std::nullopt;
   const auto object = access_.dereference(access_.variable(*self));
   if (!object || !find_member(*object->type, name)) return std::nullopt;
   auto member = access_.member(*object, name);
   return member ? std::optional(*std::move(member)) : std::nullopt;
+}
+
+// At a return only what does not depend on the function's own frame is still there.
+Result<Operand> Names::found(const Variable& variable) {
+  const bool is_gone = variable.is_parameter || is_of_frame(variable.place);
+  if (site_.is_return && is_gone)
+    return refusal(
+        fmt::format("arguments and locals are gone when a function returns: use entry({})", variable.name));
+  return access_.variable(variable);
 }
 
 Result<Operand> Names::variable(std::string_view where, std::string_view name) {
@@ -68,11 +95,11 @@ Result<Operand> Names::variable(std::string_view where, std::string_view name) {
   }
   const auto special = of_return(name);
   if (special && site_.is_return) return *special;
-  if (const auto found = scope.find(name)) return access_.variable(*found);
+  if (const auto variable = scope.find(name)) return found(*variable);
   if (const size_t colons = name.find("::"); colons != std::string_view::npos)
     if (const auto found = scope.find_in(name.substr(0, colons), name.substr(colons + 2)))
       return access_.variable(*found);
-  if (const auto found = of_this(name)) return *found;
+  if (const auto member = of_this(name)) return *member;
   if (const auto found = by_convention(name)) {
     if (site_.is_return)
       return refusal(fmt::format("arguments are gone when a function returns: use entry({})", name));
@@ -91,13 +118,14 @@ Error Names::unknown(std::string_view name) {
   std::vector<std::string> names;
   for (const auto& variables : {site_.scope->parameters(), site_.scope->locals()})
     for (const Variable& v : variables) names.push_back(v.name);
-  if (site_.is_return)
-    for (const ReturnName& known : kOfReturns) names.emplace_back(known.name);
   std::string message = fmt::format("there is no variable '{}' here", name);
   if (const std::string missing = site_.scope->what_is_missing(); !missing.empty())
-    message +=
-        fmt::format(": {}; without it there are {}, registers ($rax), casts like *(int *)$rdi", missing,
-                    site_.is_return ? "ret, latency_ns, depth, tail" : "arg0 to arg5, farg0 to farg7");
+    message += fmt::format(
+        ": {}; without it there are {}, registers ($rax), casts like *(int *)$rdi", missing,
+        site_.is_return ? "ret, latency_ns, depth, tail, entry(arg0)" : "arg0 to arg5, farg0 to farg7");
+  else if (site_.is_return)
+    message += fmt::format(": visible are $return, ret, latency_ns, depth, tail{}{}",
+                           names.empty() ? "" : ", and at the entry, by entry(...), ", list_names(names, name));
   else if (!names.empty())
     message += fmt::format(": visible are {}", list_names(std::move(names), name));
   return refusal(std::move(message));
@@ -106,12 +134,22 @@ Error Names::unknown(std::string_view name) {
 Result<Operand> Names::returned() {
   if (!site_.is_return) return refusal("'$return' is known only where a function returns: with --return");
   const Type* type = site_.scope->result_type();
-  if (!type || resolve(*type).kind == TypeKind::kUnknown) return leaf(Op::kResult, unsigned_long());
+  if (!type || resolve(*type).kind == TypeKind::kUnknown) {
+    const Operand word = leaf(Op::kResult, unsigned_long());
+    return access_.value(access_.builder().add(Op::kReturned, word.node), unsigned_long());
+  }
   if (resolve(*type).kind == TypeKind::kVoid) return refusal("the function returns nothing");
-  if (const auto place = site_.scope->result_place()) return access_.at_place(*type, *place);
   const auto passing =
       is_aggregate(resolve(*type)) ? AbiValue::Passing::kNotKnown : AbiValue::Passing::kByValue;
-  return access_.at_place(*type, result_place({.type = type, .passing = passing}));
+  const auto told = site_.scope->result_place();
+  Operand result = access_.at_place(*type, told ? *told : result_place({.type = type, .passing = passing}));
+  // A call that ends with a jump to another function has none.
+  const auto mark = [&](Operand& part) {
+    if (part.node != kNone) part.node = access_.builder().add(Op::kReturned, part.node);
+  };
+  mark(result);
+  for (Operand::Piece& piece : result.pieces) mark(piece.part);
+  return result;
 }
 
 Result<Operand> Names::reg(std::string_view name) {

@@ -8,12 +8,16 @@
 
 namespace blip::script {
 
+// ret, return, latency_ns, depth, tail: with a $ before it or not.
+bool is_of_returns(std::string_view name);
+
 // A place where programs run.
 struct Site {
   Scope* scope = nullptr;
   bool is_return = false;
   // Of returns: what names mean at the entry, for entry(x); null: there is no entry(x).
   Scope* entry = nullptr;
+  bool has_fields = false;  // of returns: events have ret, latency_ns, depth and tail anyway
 };
 
 class Names {
@@ -31,6 +35,7 @@ class Names {
   std::optional<Operand> by_convention(std::string_view name);
   std::optional<Operand> of_this(std::string_view name);
   Result<Operand> returned();
+  Result<Operand> found(const Variable& variable);
   Operand leaf(Op op, const Type& type, uint64_t value = 0);
   Error unknown(std::string_view name);
 

@@ -28,6 +28,7 @@ unsigned arity(Op op) {
     case Op::kExtend:
     case Op::kWiden:
     case Op::kLogicalNot:
+    case Op::kReturned:
     case Op::kTextEqual:
     case Op::kTextPrefix:
       return 1;

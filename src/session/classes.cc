@@ -254,7 +254,7 @@ Result<size_t> ClassTable::class_of(const ProbedPlace& place, bool shared) {
 uint32_t ClassTable::largest_record(const std::vector<bool>& requests) const {
   uint32_t largest = 0;
   for (size_t i = 0; i < requests.size(); ++i)
-    if (requests[i] && asks_for_data(options_.probes[i])) {
+    if (requests[i] && shows_data(options_.probes[i])) {
       largest = abi::kMaxRecordSize;  // what a library that is not there yet has to show is not known
     } else if (requests[i]) {
       largest = std::max(largest, ctf::ring_record_size(make_class(0, "", pid_field(options_, i),

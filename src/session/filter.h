@@ -2,11 +2,11 @@
 // What the command line needs to know of filters.
 #pragma once
 
-#include "jit/filter.h"
+#include <string_view>
 
 namespace blip::session {
 
-using jit::Filter;
-using jit::parse_filter;
+// Whether it looks at what only returns have: ret, $return, latency_ns, depth, tail, entry(...).
+bool is_about_returns(std::string_view filter);
 
 }  // namespace blip::session

@@ -5,7 +5,11 @@
 
 #include <algorithm>
 
+#include "jit/hit_needs.h"
 #include "script/compile.h"
+#include "script/diagnostics.h"
+#include "script/no_debug_scope.h"
+#include "session/environment.h"
 #include "session/memory_address.h"
 
 namespace blip::session {
@@ -32,12 +36,32 @@ Shape::Kind shape_of(MemoryContext::Kind kind) {
   return Shape::Kind::kArray;
 }
 
+// What there is no machine code for is told here, where it can be shown.
+Status check_length(const script::HitProgram& hit, const DataRequest& wanted) {
+  const auto is_large = [](const jit::HitNeeds& needs) {
+    return needs.words > jit::kMaxHitWords || needs.code_size > jit::kMaxHitCode;
+  };
+  const auto too_long = [](const std::string& text, const char* option) {
+    return script::error_at(text, {.end = static_cast<uint32_t>(text.size())},
+                            "this takes too many steps at a hit: make it shorter")
+        .with_context(option);
+  };
+  if (is_large(jit::condition_needs(hit))) return too_long(wanted.condition, "--filter");
+  if (is_large(jit::output_needs(hit)) && !wanted.captures.empty())
+    return too_long(wanted.captures.back(), "--capture");
+  return {};
+}
+
 Shape byte_shape() { return {.kind = Shape::Kind::kInt, .size = 1}; }
 
 }  // namespace
 
 bool asks_for_data(const ProbeRequest& request) {
-  return !request.data.empty() ||
+  return !request.data.condition.empty() || shows_data(request);
+}
+
+bool shows_data(const ProbeRequest& request) {
+  return request.data.args || request.data.locals || !request.data.captures.empty() ||
          std::any_of(request.contexts.begin(), request.contexts.end(),
                      [](const Context& c) { return c.kind == ContextKind::kMemory; });
 }
@@ -45,6 +69,15 @@ bool asks_for_data(const ProbeRequest& request) {
 bool asks_for_stack(const ProbeRequest& request) {
   return std::any_of(request.contexts.begin(), request.contexts.end(),
                      [](const Context& c) { return c.kind == ContextKind::kBacktrace; });
+}
+
+// It does no harm to believe it.
+bool asks_for_entry(const ProbeRequest& request) {
+  const auto may_ask = [](const std::string& text) { return text.find("entry") != std::string::npos; };
+  const DataRequest& data = request.data;
+  return request.kind == ProbeKind::kReturn &&
+         (data.args || may_ask(data.condition) ||
+          std::any_of(data.captures.begin(), data.captures.end(), may_ask));
 }
 
 HitDataMaker::HitDataMaker(const Options& options, std::span<const probe::Module> modules, DebugStore& store)
@@ -64,22 +97,49 @@ Result<HitData> HitDataMaker::make(const Target& target) {
   return data;
 }
 
-// The record also holds what other contexts ask for: some dozens of bytes, or all registers.
+// Filters of returns often look at nothing that a program has to tell: debugging information of hundreds of
+// functions need not be read for them.
 Result<HitData> HitDataMaker::compile(const Target& target) {
-  const DataRequest& wanted = options_.probes[target.request].data;
-  const std::unique_ptr<script::Scope> scope = scopes_.at(target);
-  script::Compiler compiler({.scope = scope.get()}, {.string_max = options_.string_max});
+  const ProbeRequest& request = options_.probes[target.request];
+  const std::string& filter = request.data.condition;
+  const bool names_no_type = filter.find_first_of("$\"") == std::string::npos;
+  if (request.kind == ProbeKind::kReturn && !shows_data(request) && names_no_type) {
+    script::NoDebugScope nothing("", script::NoDebugScope::At::kElsewhere, "");
+    if (auto data = compile_at(target, nothing)) return data;
+  }
+  return compile_at(target, *scopes_.at(target));
+}
+
+// The record also holds what other contexts ask for: some dozens of bytes, or all registers.
+Result<HitData> HitDataMaker::compile_at(const Target& target, script::Scope& scope) {
+  const ProbeRequest& request = options_.probes[target.request];
+  const DataRequest& wanted = request.data;
+  const bool is_return = request.kind == ProbeKind::kReturn;
+  script::Compiler compiler({.scope = &scope,
+                             .is_return = is_return,
+                             .entry = is_return ? &scope : nullptr,
+                             .has_fields = is_return},
+                            {.string_max = options_.string_max});
   const auto said = [](const Status& status, const char* option) {
     return status ? status : Status(status.error().with_context(option));
   };
   if (!wanted.condition.empty()) TRY_OK(said(compiler.add_filter(wanted.condition), "--filter"));
-  if (wanted.args) compiler.add_variables(scope->parameters());
-  if (wanted.locals && !scope->what_is_missing().empty())
-    return Error(ErrorKind::kNotFound, "--locals: " + scope->what_is_missing());
-  if (wanted.locals) compiler.add_variables(scope->locals());
+  if (wanted.args) compiler.add_variables(scope.parameters());
+  if (wanted.locals && !scope.what_is_missing().empty())
+    return Error(ErrorKind::kNotFound, "--locals: " + scope.what_is_missing());
+  if (wanted.locals) compiler.add_variables(scope.locals());
   for (const std::string& list : wanted.captures) TRY_OK(said(compiler.add_capture(list), "--capture"));
   TRY(script::Captured captured, compiler.finish());
-  return HitData{std::move(captured.program), std::move(captured.fields)};
+  TRY_OK(check_length(captured.program, wanted));
+  if (jit::mentions(captured.program, Op::kLatency) && records_monotonic_time(options_))
+    return Error(
+        ErrorKind::kUnsupported,
+        "latency_ns needs the CPU's cycle counter in expressions, and times come from CLOCK_MONOTONIC "
+        "here");
+  HitData data{std::move(captured.program), std::move(captured.fields)};
+  data.kept.code = std::move(captured.entry);
+  for (const uint32_t node : captured.entry_nodes) data.kept.outputs.push_back({.node = node});
+  return data;
 }
 
 Status HitDataMaker::add_memory(const MemoryContext& memory, const Target& target, HitData& data) const {

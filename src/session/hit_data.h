@@ -19,12 +19,17 @@ namespace blip::session {
 struct HitData {
   script::HitProgram hit;
   std::vector<script::Shape> shapes;  // of its outputs, in the order asked for
+  script::HitProgram kept{};  // of returns: values at the entry of the call, its kEntryValue 0, 1, ...
 
   bool empty() const { return hit.empty() && shapes.empty(); }
 };
 
+// Events show some, or depend on it.
 bool asks_for_data(const ProbeRequest& request);
 bool asks_for_stack(const ProbeRequest& request);
+bool shows_data(const ProbeRequest& request);
+// Of returns: what was at the entry of the call may be asked for.
+bool asks_for_entry(const ProbeRequest& request);
 
 // For the places of one process; its modules must outlive this. Debugging information is read where it is
 // needed.
@@ -37,6 +42,7 @@ class HitDataMaker {
 
  private:
   Result<HitData> compile(const Target& target);
+  Result<HitData> compile_at(const Target& target, script::Scope& scope);
   Status add_memory(const MemoryContext& memory, const Target& target, HitData& data) const;
 
   const Options& options_;

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "elf/spec.h"
-#include "session/filter.h"
 
 namespace blip::session {
 
@@ -57,7 +56,6 @@ struct ProbeRequest {
   std::vector<Context> contexts;  // in the order given, duplicates removed
   ProbeKind kind = ProbeKind::kFunction;
   uint32_t line = 0;  // of kLine
-  Filter filter{};    // of kReturn
   DataRequest data{};
 };
 

@@ -128,16 +128,15 @@ std::vector<ProbedPlace> ProbePlan::places(const Options& options) const {
   return all;
 }
 
-uint32_t ProbePlan::set_programs(const Options& options, const std::vector<jit::Program>& programs,
-                                 uint64_t latency_rate, size_t first_group) {
+uint32_t ProbePlan::set_programs(const std::vector<jit::Program>& programs, size_t first_group) {
   uint32_t largest = 0;
   for (size_t i = 0; i < probes.size(); ++i) {
     const ProbePoint& p = points[i];
     const probe::Module& module = modules[targets[p.target].module];
     jit::Program& program = probes[i].program;
-    program = program_at(p, programs[p.target], module.to_target(p.point.addr).value);
-    if (program.is_return)
-      program.filter = jit::in_clock_units(options.probes[targets[p.target].request].filter, latency_rate);
+    static const script::HitProgram kNothing;
+    const script::HitProgram& kept = data.empty() ? kNothing : data[p.target].kept;
+    program = program_at(p, programs[p.target], kept, module.to_target(p.point.addr).value);
     if (p.role != ProbePoint::Role::kHit) probes[i].group = first_group + p.target;
     largest = std::max(largest, program.record_size);
   }

@@ -45,8 +45,7 @@ struct ProbePlan {
   // For the class table: by target.
   std::vector<ProbedPlace> places(const Options& options) const;
   // Gives the probes their programs, made of those of the targets. The size of the largest record.
-  uint32_t set_programs(const Options& options, const std::vector<jit::Program>& programs,
-                        uint64_t latency_rate, size_t first_group = 0);
+  uint32_t set_programs(const std::vector<jit::Program>& programs, size_t first_group = 0);
 
   bool nothing_can_be_armed() const;
   // Why, said before the target is touched.

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "probe/exits.h"
+#include "script/verify.h"
 
 namespace blip::session {
 
@@ -72,16 +73,49 @@ ExpandedTargets expand_targets(const Options& options, std::span<const Target> t
   return Expander(options, targets, modules).run();
 }
 
-jit::Program program_at(const ProbePoint& point, const jit::Program& program, uint64_t ip) {
+namespace {
+
+// Where there is a result, nothing has to be looked at before it is taken.
+void settle_result(script::HitProgram& hit) {
+  const auto settle = [&](uint32_t& node) {
+    while (node != script::kNone && hit.code.nodes[node].op == script::Op::kReturned)
+      node = hit.code.nodes[node].a;
+  };
+  for (script::Node& n : hit.code.nodes) {
+    uint32_t* const operands[] = {&n.a, &n.b, &n.c};
+    for (unsigned i = 0; i < script::arity(n.op); ++i) settle(*operands[i]);
+  }
+  settle(hit.condition);
+  for (script::Output& output : hit.outputs) {
+    settle(output.node);
+    if (output.kind == script::Output::Kind::kSequence) settle(output.length);
+  }
+}
+
+}  // namespace
+
+void tell_rate(std::span<probe::Probe> probes, uint64_t latency_rate) {
+  for (probe::Probe& probe : probes)
+    for (script::Node& n : probe.program.hit.code.nodes)
+      if (n.op == script::Op::kLatency) n.value = latency_rate;
+}
+
+jit::Program program_at(const ProbePoint& point, const jit::Program& program, const script::HitProgram& kept,
+                        uint64_t ip) {
   if (point.role == Role::kHit) return program;
   if (point.role == Role::kEnter)
-    return {.kind = jit::Program::Kind::kEnter, .class_id = program.class_id, .frame_id = program.class_id};
+    return {.kind = jit::Program::Kind::kEnter,
+            .class_id = program.class_id,
+            .hit = kept,
+            .frame_id = program.class_id};
   jit::Program result = program;
   result.is_return = true;
   result.is_conditional = point.is_conditional;
   result.frame_id = program.class_id;
   if (result.stack_at != 0) result.stack_at = ip;
+  result.kept = static_cast<uint32_t>(kept.outputs.size());
   const bool is_tail = result.is_tail = point.role == Role::kTailJump;
+  if (!is_tail) settle_result(result.hit);
   for (jit::Field& field : result.fields) {
     if (field.capture == jit::Capture::kConstant) field.value = ip;
     if (field.capture == jit::Capture::kShortConstant) field.value = is_tail;

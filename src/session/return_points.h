@@ -9,6 +9,7 @@
 
 #include "jit/program.h"
 #include "probe/module.h"
+#include "probe/pads.h"
 #include "session/targets.h"
 
 namespace blip::session {
@@ -31,7 +32,12 @@ struct ExpandedTargets {
 ExpandedTargets expand_targets(const Options& options, std::span<const Target> targets,
                                std::span<const probe::Module> modules);
 
-// The program at one of a target's points. `program` is the target's own; the address is the point's.
-jit::Program program_at(const ProbePoint& point, const jit::Program& program, uint64_t ip);
+// The program at one of a target's points. `program` is the target's own, `kept` what the entry keeps for the
+// exits; the address is the point's.
+jit::Program program_at(const ProbePoint& point, const jit::Program& program, const script::HitProgram& kept,
+                        uint64_t ip);
+
+// Latencies in expressions are in ns: how many of them a unit of the clock has, times 2^48.
+void tell_rate(std::span<probe::Probe> probes, uint64_t latency_rate);
 
 }  // namespace blip::session

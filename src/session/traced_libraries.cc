@@ -224,7 +224,8 @@ Status TracedProcess::arm_plan(ProbePlan& plan, std::span<const proc::Map> mappe
   }
   const size_t classes = context_.classes.classes().size();
   TRY(const std::vector<jit::Program> programs, context_.classes.add(plan.places(context_.options)));
-  plan.set_programs(context_.options, programs, context_.latency_rate, targets);
+  plan.set_programs(programs, targets);
+  tell_rate(plan.probes, context_.latency_rate);
   const std::vector<ctf::EventClass>& all = context_.classes.classes();
   if (all.size() + abi::kFirstClass > pads_->instrumentation().geometry().class_count)
     return Error(ErrorKind::kUnsupported, "there is no room for more events in this trace");

@@ -193,7 +193,8 @@ Status TracedProcess::arm() {
     return Error(ErrorKind::kUsage, fmt::format("too many probes: at most {}", most));
   TRY_OK(check_histograms(context_.classes.classes().size()));
   measure_clock();
-  uint32_t largest = plan_.set_programs(context_.options, programs, context_.latency_rate);
+  uint32_t largest = plan_.set_programs(programs);
+  tell_rate(plan_.probes, context_.latency_rate);
   largest = std::max(largest, context_.classes.largest_record(late_requests_));
   schema_ = {.start = context_.clock.sample(),
              .monotonic = context_.clock.clocks().counter_is_monotonic,
@@ -279,6 +280,8 @@ Result<std::unique_ptr<EventSource>> TracedProcess::make_source(uint32_t largest
                        .unwind = {.size = stacks_ ? stacks_->room() : 0,
                                   .fill = [&](const auto& memory) { return stacks_->fill(memory); }},
                        .returns = asks_for_returns(),
+                       .keeps_values = std::any_of(context_.options.probes.begin(),
+                                                   context_.options.probes.end(), asks_for_entry),
                        .kept = kept_,
                        .schema = schema}},
           input));

@@ -47,12 +47,14 @@ check: len(events("fib:return")) == 1 and len(events("fib")) == calls
 case: an expression that is none
 target: recursion 1
 run: blip count -p $PID --return fib --filter 'latency > 5'
-usage: there is no field 'latency': use ret, latency_ns, depth or tail
+usage: there is no variable 'latency' here: visible are $return, ret, latency_ns, depth, tail
+underlines: latency
 
 case: nothing to filter by
 target: recursion 1
 run: blip count -p $PID --function fib --filter 'ret == 1'
-usage: --filter belongs to a --return before it
+usage: 'ret' is known only where a function returns: with --return
+underlines: ret
 
 case: latencies need the cycle counter
 target: recursion 1
