@@ -39,10 +39,10 @@ expect-match: give_pointer.* \*\$return = 12 \}
 case: what was at the entry
 each: returned returned_o0
 target: $EACH 3
-run: blip record -p $PID --return change --capture 'ret, n = entry(i), x = entry(p.x), y = entry(where->y), now = entry(where)->y, t = entry(text), p = entry(p), latency_ns' -o t
+run: blip record -p $PID --return change --capture 'ret, n = entry(i), px = entry(p.x), wy = entry(where->y), now = entry(where)->y, t = entry(text), p = entry(p), latency_ns' -o t
 reads:
 exact:
-check: [(e.n, e.x, e.y, e.now, e.t, e.ret) for e in events()]
+check: [(e.n, e.px, e.wy, e.now, e.t, e.ret) for e in events()]
   == [(0, 0, 6, 106, "word", 125), (1, 1, 106, 206, "word", 226), (2, 2, 206, 306, "word", 327)]
 
 case: all arguments, as they were
