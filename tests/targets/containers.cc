@@ -35,14 +35,16 @@ struct Request {
 PROBED void texts(const std::string& s, std::string_view v, std::string by_value, std::string* p) {
   asm volatile("" ::"r"(s.size() + v.size() + by_value.size() + p->size()) : "memory");
 }
-PROBED void optionals(std::optional<int> o, const std::optional<Point>& point, const std::optional<std::string>& text) {
+PROBED void optionals(std::optional<int> o, const std::optional<Point>& point,
+                      const std::optional<std::string>& text) {
   asm volatile("" ::"r"(o.value_or(3) + point.has_value() + text.has_value()) : "memory");
 }
 PROBED void owners(std::unique_ptr<Node> n, const std::shared_ptr<Point>& shared, Node* raw) {
   asm volatile("" ::"r"(n->value + shared->x + raw->value) : "memory");
 }
 PROBED void handle(app::Request& r, float f, Color c, char letter) {
-  asm volatile("" ::"r"(r.sizes.size() + static_cast<size_t>(f) + static_cast<size_t>(c) + letter) : "memory");
+  asm volatile("" ::"r"(r.sizes.size() + static_cast<size_t>(f) + static_cast<size_t>(c) + letter)
+               : "memory");
 }
 PROBED void points(std::vector<Point> all, const std::vector<int>& none) {
   asm volatile("" ::"r"(all.size() + none.size()) : "memory");
@@ -62,7 +64,8 @@ static void call_all(int i) {
   auto node = std::make_unique<Node>(Node{"first", std::make_unique<Node>(Node{"second", nullptr, 2}), 9});
   Node* raw = node.get();
   owners(std::move(node), std::make_shared<Point>(Point{3, 4}), raw);
-  app::Request request{"/admin", {1, 2, 3}, 404, Color::kGreen, true, std::make_shared<Point>(Point{1, 2.5}), {1, 2, 3}};
+  app::Request request{"/admin", {1, 2, 3}, 404, Color::kGreen, true, std::make_shared<Point>(Point{1, 2.5}),
+                       {1, 2, 3}};
   handle(request, 2.25F, Color::kRed, 'q');
   points({{1, 1.5}, {2, 2.5}}, {});
   Counter().add(3);
