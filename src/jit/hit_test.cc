@@ -113,6 +113,7 @@ class Hits : public testing::Test {
       for (const script::Output& o : scene.kept->outputs)
         machine.entries.push_back(script::interpret(scene.kept->code, o.node, LiveMachine(start)));
     machine.is_tail = scene.is_tail;
+    const auto expected_before = script::run(hit, machine);
     MachineState state = start;
     const auto stack =
         std::vector<uint8_t>(runner_.machine().stack().begin(), runner_.machine().stack().end());
@@ -131,6 +132,10 @@ class Hits : public testing::Test {
     EXPECT_EQ(runner_.discarded(), 0u);
     if (mentions(hit, script::Op::kLatency)) return;  // whatever it was: see the test of latencies
     const auto expected = script::run(hit, machine);
+    // It looked at what the pad itself writes, below the stack: nobody can say what is right there.
+    if (expected.has_value() != expected_before.has_value() ||
+        (expected && text(*expected) != text(*expected_before)))
+      return;
     ASSERT_EQ(record.has_value(), expected.has_value()) << listed();
     if (!record) return;
     ++hits_;
