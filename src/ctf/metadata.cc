@@ -110,6 +110,7 @@ class StreamText {
     fmt::format_to(std::back_inserter(out), kStream, arg("id", id_),
                    arg("packet_vpid", id_ == kStreamOfOneProcess ? "\t\tint32_t vpid;\n" : ""),
                    arg("event_context", common.empty() ? "" : "\tevent.context := " + common + ";\n"));
+    add_unused(out);
     for (const EventClass& event_class : classes_) add_event(out, event_class, count);
   }
 
@@ -140,21 +141,34 @@ class StreamText {
     return out + "}";
   }
 
+  bool names_addresses() const {
+    return std::any_of(classes_.begin(), classes_.end(),
+                       [](const EventClass& c) { return c.name.starts_with("lttng_ust_statedump:"); });
+  }
+
+  // babeltrace2's filter that names addresses (--debug-info) asks for ids from 0 on, and aborts at a gap.
+  void add_unused(std::string& out) const {
+    for (unsigned id = 0; !classes_.empty() && id < classes_.front().id; ++id)
+      fmt::format_to(std::back_inserter(out),
+                     "\nevent {{\n\tname = \"blip:unused\";\n\tid = {};\n\tstream_id = {};\n\tfields := "
+                     "struct {{ }};\n}};\n",
+                     id, id_);
+  }
+
   // How many contexts all classes have in common: all or none, except where readers look for the first ones
   // there to name addresses (blip's own events begin with them).
   size_t common_contexts() const {
     if (classes_.empty()) return 0;
     const std::vector<std::string> first = declarations(classes_.front(), true);
     size_t count = first.size();
-    bool same = true, named = false;
+    bool same = true;
     for (const EventClass& c : classes_) {
       const std::vector<std::string> here = declarations(c, true);
       const auto differs = std::mismatch(first.begin(), first.end(), here.begin(), here.end()).first;
       count = std::min(count, static_cast<size_t>(differs - first.begin()));
       same = same && here == first;
-      named = named || c.name.starts_with("lttng_ust_statedump:");
     }
-    return same || named ? count : 0;
+    return same || names_addresses() ? count : 0;
   }
 
   void add_event(std::string& out, const EventClass& event_class, size_t common) const {

@@ -58,6 +58,11 @@ expect-match: lttng_ust_statedump:bin_info: .*libc\.so\.6", is_pic = 1, has_buil
 expect-match: lttng_ust_statedump:end
 expect-match: leaf: .*\{ vpid = \d+, ip = 0x[0-9A-F]+ \}, \{ stack_id = \d+
 
+case: addresses are named by babeltrace2 itself
+run: blip record -p $PID --function leaf --context backtrace -o t
+sh: babeltrace2 --debug-info t
+expect-match: leaf: .*ip = 0x[0-9A-F]+, debug_info = \{ bin = "stacks\+0x[0-9a-f]+", func = "leaf\+0", src = "stacks\.c:\d+" \} \}
+
 case: equal stacks have one id
 target: stacks 50
 run: blip record -p $PID --function leaf --context backtrace -o t
