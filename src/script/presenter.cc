@@ -114,12 +114,25 @@ Shape Presenter::array(const std::string& name, const Operand& operand, uint32_t
   const uint64_t size = type.target ? resolve(*type.target).size : 0, count = type.count.value_or(0);
   if (size == 0 || count == 0) return note(name, "<no length>");
   if (operand.kind == Kind::kValue) return in_register(name, operand, depth);
-  if (operand.kind != Kind::kMemory) return note(name, "<in several places>");
+  if (operand.kind != Kind::kMemory) return scattered(name, operand, count, depth);
   if (is_character(*type.target) && count > kShortArray)
     return text(name, operand.node, std::min<uint64_t>(count, limits_.string_max));
   const uint64_t elements = std::min<uint64_t>(count, limits_.elements);
   if (size > room()) return no_room(name);
   return bytes(name, operand, elements * size, depth);
+}
+
+// In registers: as a structure, whose members are the elements.
+Shape Presenter::scattered(const std::string& name, const Operand& operand, uint64_t count, uint32_t depth) {
+  constexpr uint64_t kMost = 16;  // bytes of two registers
+  const Type& element = *resolve(*operand.type).target;
+  if (operand.kind != Kind::kPieces || count > kMost) return note(name, "<in several places>");
+  Shape shape{.kind = Shape::Kind::kStruct, .name = name};
+  for (uint64_t i = 0; i < count; ++i) {
+    const Operand part = access_.part(operand, i * resolve(element).size, element);
+    shape.members.push_back(show(fmt::format("[{}]", i), part, depth + 1));
+  }
+  return shape;
 }
 
 Shape Presenter::aggregate(const std::string& name, const Operand& operand, uint32_t depth) {

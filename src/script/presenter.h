@@ -36,6 +36,7 @@ class Presenter {
   Shape scalar(const std::string& name, const Operand& operand);
   Shape text(const std::string& name, uint32_t address, uint64_t most);
   Shape array(const std::string& name, const Operand& operand, uint32_t depth);
+  Shape scattered(const std::string& name, const Operand& operand, uint64_t count, uint32_t depth);
   Shape aggregate(const std::string& name, const Operand& operand, uint32_t depth);
   Shape in_memory(const std::string& name, const Operand& operand, uint32_t depth);
   Shape in_pieces(const std::string& name, const Operand& operand, uint32_t depth);

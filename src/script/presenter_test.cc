@@ -69,6 +69,17 @@ TEST(Presenter, structures) {
   EXPECT_EQ(shown("held", p), "held={x=1432778632}");
 }
 
+TEST(Presenter, arrays_in_registers) {
+  TestProgram p;
+  Place place{.kind = Place::Kind::kPieces};
+  place.pieces.push_back({TestScope::register_place(7), 8});
+  place.pieces.push_back({TestScope::register_place(6), 4});
+  p.scope.variables.push_back({"three", &p.types.array(builtin("int"), 3), place, true});
+  p.machine.registers[7] = uint64_t{2} << 32 | 1;
+  p.machine.registers[6] = 3;
+  EXPECT_EQ(shown("three", p), "three={[0]=1, [1]=2, [2]=3}");
+}
+
 TEST(Presenter, room_is_shared_and_what_has_none_says_so) {
   TestProgram p;
   // Who comes first takes what it likes, but leaves some for those behind it.
