@@ -124,8 +124,9 @@ Error Names::unknown(std::string_view name) {
         ": {}; without it there are {}, registers ($rax), casts like *(int *)$rdi", missing,
         site_.is_return ? "ret, latency_ns, depth, tail, entry(arg0)" : "arg0 to arg5, farg0 to farg7");
   else if (site_.is_return)
-    message += fmt::format(": visible are $return, ret, latency_ns, depth, tail{}{}",
-                           names.empty() ? "" : ", and at the entry, by entry(...), ", list_names(names, name));
+    message +=
+        fmt::format(": visible are $return, ret, latency_ns, depth, tail{}{}",
+                    names.empty() ? "" : ", and at the entry, by entry(...), ", list_names(names, name));
   else if (!names.empty())
     message += fmt::format(": visible are {}", list_names(std::move(names), name));
   return refusal(std::move(message));
