@@ -104,10 +104,13 @@ class Function {
       if (insn) at_[offset] = insns_.size(), insns_.push_back(*insn);
       offset += insn ? insn->length : 1;
     }
-    states_.resize(insns_.size());
   }
 
   std::vector<NumberedCall> run() {
+    // The bytes of one are in many instructions by accident.
+    if (std::none_of(insns_.begin(), insns_.end(), [](const Insn& i) { return i.flow == Flow::kSyscall; }))
+      return {};
+    states_.resize(insns_.size());
     for (size_t i = 0; i < insns_.size(); ++i)
       if (i == 0 || !states_[i]) begin_at(i);
     std::vector<NumberedCall> calls;

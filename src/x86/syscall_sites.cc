@@ -67,12 +67,13 @@ std::vector<CloneSite> find_syscall_sites(std::span<const uint8_t> text, TargetA
 }
 
 std::vector<TargetAddr> find_syscall_bytes(std::span<const uint8_t> text, TargetAddr base) {
-  std::vector<TargetAddr> found;
   constexpr uint8_t kSyscall[] = {0x0f, 0x05};
-  for (auto at = text.begin();; at += 2) {
-    at = std::search(at, text.end(), std::begin(kSyscall), std::end(kSyscall));
-    if (at == text.end()) return found;
-    found.push_back(base + static_cast<uint64_t>(at - text.begin()));
+  std::vector<TargetAddr> found;
+  for (size_t at = 0;; at += sizeof kSyscall) {
+    const void* next = ::memmem(text.data() + at, text.size() - at, kSyscall, sizeof kSyscall);
+    if (!next) return found;
+    at = static_cast<size_t>(static_cast<const uint8_t*>(next) - text.data());
+    found.push_back(base + at);
   }
 }
 
