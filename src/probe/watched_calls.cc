@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/parallel.h"
 #include "jit/unmap_pad.h"
 #include "probe/module_calls.h"
 #include "ring/doomed.h"
@@ -11,6 +12,8 @@
 namespace blip::probe {
 
 namespace {
+
+constexpr char kGo[] = "Go programs make system calls of their own";
 
 // Without one of these the library is not what it is taken for.
 constexpr uint32_t kExpected[] = {ring::kMmap,   ring::kMprotect, ring::kMunmap,  ring::kBrk,
@@ -31,11 +34,21 @@ bool has_expected(std::span<const x86::CloneSite> sites) {
   });
 }
 
+// Of all, each looked at once: it takes some milliseconds for a large one.
+std::vector<ModuleCalls> calls_of(std::span<const Module> modules, std::span<const uint32_t> numbers) {
+  std::vector<ModuleCalls> all(modules.size());
+  parallel_pieces(modules.size(), 1, [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i)
+      all[i] = modules[i].file().is_go() ? ModuleCalls{.sites = {}, .unknown = kGo}
+                                         : find_module_calls(modules[i], numbers);
+  });
+  return all;
+}
+
 }  // namespace
 
 std::string calls_of_its_own(const Module& module) {
-  if (module.file().is_go()) return "Go programs make system calls of their own";
-  ModuleCalls calls = find_module_calls(module, ring::kDooming);
+  const ModuleCalls calls = calls_of({&module, 1}, ring::kDooming).front();
   if (!calls.unknown.empty()) return calls.unknown;
   return calls.sites.empty() ? "" : module.basename() + " makes system calls of its own";
 }
@@ -43,9 +56,10 @@ std::string calls_of_its_own(const Module& module) {
 WatchedCalls find_unmap_sites(std::span<const Module> modules) {
   WatchedCalls found;
   bool has_libc = false;
-  for (const Module& module : modules) {
-    if (module.file().is_go()) return {.sites = {}, .obstacle = "Go programs make system calls of their own"};
-    const ModuleCalls calls = find_module_calls(module, ring::kDooming);
+  const std::vector<ModuleCalls> all = calls_of(modules, ring::kDooming);
+  for (size_t i = 0; i < modules.size(); ++i) {
+    const Module& module = modules[i];
+    const ModuleCalls& calls = all[i];
     if (!calls.unknown.empty()) return {.sites = {}, .obstacle = calls.unknown};
     if (is_glibc(module) && !has_expected(calls.sites))
       return {.sites = {},
@@ -59,12 +73,7 @@ WatchedCalls find_unmap_sites(std::span<const Module> modules) {
 
 WatchedCalls find_filter_sites(std::span<const Module> modules) {
   WatchedCalls found;
-  for (const Module& module : modules) {
-    if (module.file().is_go()) {
-      found.obstacle = "Go programs make system calls of their own";
-      continue;
-    }
-    ModuleCalls calls = find_module_calls(module, ring::kFiltering);
+  for (ModuleCalls& calls : calls_of(modules, ring::kFiltering)) {
     found.sites.insert(found.sites.end(), calls.sites.begin(), calls.sites.end());
     if (!calls.unknown.empty()) found.obstacle = std::move(calls.unknown);
   }
