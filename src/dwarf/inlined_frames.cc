@@ -115,9 +115,10 @@ InlinedFrames::InlinedFrames(InlinedFrames&&) noexcept = default;
 InlinedFrames& InlinedFrames::operator=(InlinedFrames&&) noexcept = default;
 InlinedFrames::~InlinedFrames() = default;
 
-Result<InlinedFrames> InlinedFrames::open(std::span<const uint8_t> image) {
+Result<InlinedFrames> InlinedFrames::open(std::span<const uint8_t> image,
+                                          std::span<const uint8_t> alternate) {
   auto tables = std::make_unique<Tables>();
-  TRY(tables->handles, open_dwarf(image));
+  TRY(tables->handles, open_dwarf(image, alternate));
   tables->units = UnitRanges(tables->handles.dwarf.get());
   if (tables->units.empty()) return Error(ErrorKind::kNotFound, "it has no debugging information");
   return InlinedFrames(std::move(tables));

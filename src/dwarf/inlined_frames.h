@@ -26,8 +26,9 @@ struct SourceFrame {
 // asked for. Used by one thread.
 class InlinedFrames {
  public:
-  // The whole ELF file, which must outlive this. kNotFound: it has no debugging information.
-  static Result<InlinedFrames> open(std::span<const uint8_t> image);
+  // The whole ELF file, and what dwz has put apart of it, if that was found: they must outlive this.
+  // kNotFound: it has no debugging information.
+  static Result<InlinedFrames> open(std::span<const uint8_t> image, std::span<const uint8_t> alternate = {});
 
   InlinedFrames(InlinedFrames&&) noexcept;
   InlinedFrames& operator=(InlinedFrames&&) noexcept;

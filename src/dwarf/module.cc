@@ -5,8 +5,6 @@
 
 #include <algorithm>
 
-#include "dwarf/empty_file.h"
-
 namespace blip::dwarf {
 
 namespace {
@@ -14,17 +12,6 @@ namespace {
 // How much is looked through for definitions of types that are elsewhere.
 constexpr uint64_t kMostLookedThrough = uint64_t{1} << 30;
 constexpr uint64_t kLeastLookedThrough = 1 << 20;  // each time
-
-bool has_section(Elf* elf, std::string_view wanted) {
-  size_t names = 0;
-  if (::elf_getshdrstrndx(elf, &names) != 0) return false;
-  for (Elf_Scn* section = nullptr; (section = ::elf_nextscn(elf, section)) != nullptr;) {
-    GElf_Shdr header;
-    const char* name = ::gelf_getshdr(section, &header) ? ::elf_strptr(elf, names, header.sh_name) : nullptr;
-    if (name && name == wanted) return true;
-  }
-  return false;
-}
 
 Dwarf_Die unit_entry(const Dwarf_Die& die) {
   Dwarf_Die unit = die;
@@ -50,47 +37,40 @@ std::optional<std::string> split_path(const Dwarf_Die& skeleton) {
 Result<std::unique_ptr<Module>> Module::open(const DebugImages& images) {
   std::unique_ptr<Module> module(new Module);
   module->name_ = images.name;
-  TRY(module->debug_, open_dwarf(images.debug.empty() ? images.program : images.debug));
+  TRY(module->debug_, open_dwarf(images.debug.empty() ? images.program : images.debug, images.alternate));
   if (!images.debug.empty()) {
     TRY(module->program_, open_elf_file(images.program));
   }
-  // libdw would look for the other file by itself, wherever this one says.
-  if (!images.alternate.empty()) {
-    if (auto alternate = open_dwarf(images.alternate)) module->alternate_ = *std::move(alternate);
-  }
-  if (!module->alternate_.dwarf && has_section(module->debug_.elf.get(), ".gnu_debugaltlink")) {
-    module->empty_file_ = empty_debug_file();
-    if (auto alternate = open_dwarf(module->empty_file_)) module->alternate_ = *std::move(alternate);
-  }
-  if (module->alternate_.dwarf) ::dwarf_setalt(module->debug_.dwarf.get(), module->alternate_.dwarf.get());
   module->may_open_ = images.may_open;
   module->index_units();
   if (module->units_.empty()) return Error(ErrorKind::kNotFound, "it has no debugging information");
-  Elf* program = module->program_.elf ? module->program_.elf.get() : module->debug_.elf.get();
-  module->frames_ = std::make_unique<FrameTable>(program, module->debug_.dwarf.get());
+  module->frames_ = std::make_unique<FrameTable>(module->program(), module->debug_.dwarf.get());
   return module;
 }
 
 // By the ranges that units have themselves: .debug_aranges is not written by all compilers.
 void Module::index_units() {
-  Dwarf_CU* at = nullptr;
-  Dwarf_CU* next = nullptr;
-  Dwarf_Die unit;
-  while (::dwarf_get_units(debug_.dwarf.get(), at, &next, nullptr, nullptr, &unit, nullptr) == 0) {
-    if (unit.addr) add_unit(unit);
-    at = next;
-  }
-  at = nullptr;
-  while (alternate_.dwarf &&
-         ::dwarf_get_units(alternate_.dwarf.get(), at, &next, nullptr, nullptr, &unit, nullptr) == 0) {
-    if (unit.addr) units_.push_back(unit);
-    at = next;
-  }
+  add_units(debug_.dwarf.get());
+  own_units_ = units_.size();
+  // Types of DWARF 4 may be in a section of their own, which libdw lists behind the others.
+  ordered_units_ =
+      static_cast<size_t>(std::is_sorted_until(offsets_.begin(), offsets_.end()) - offsets_.begin());
+  if (debug_.alternate) add_units(debug_.alternate->dwarf.get());
   std::sort(ranges_.begin(), ranges_.end(),
             [](const UnitRange& a, const UnitRange& b) { return a.code.begin < b.code.begin; });
 }
 
-// Code that the linker dropped keeps its entries, at address 0.
+void Module::add_units(Dwarf* dwarf) {
+  Dwarf_CU* at = nullptr;
+  Dwarf_CU* next = nullptr;
+  Dwarf_Die unit;
+  while (::dwarf_get_units(dwarf, at, &next, nullptr, nullptr, &unit, nullptr) == 0) {
+    if (unit.addr) add_unit(unit);
+    at = next;
+  }
+}
+
+// Code that the linker dropped keeps its entries, at address 0. What dwz has put apart has no code.
 void Module::add_unit(const Dwarf_Die& unit) {
   Dwarf_Addr base = 0, begin = 0, end = 0;
   for (ptrdiff_t i = 0; (i = ::dwarf_ranges(const_cast<Dwarf_Die*>(&unit), i, &base, &begin, &end)) > 0;)
@@ -146,7 +126,7 @@ std::optional<Dwarf_Die> Module::definition(const Dwarf_Die& declaration) {
   const Names& near = unit_of(declaration).names();
   if (auto found = near.tags.find(name); found != near.tags.end()) return found->second;
   if (looked_through_ > kMostLookedThrough) return std::nullopt;
-  looked_through_ += kLeastLookedThrough + (offsets_.empty() ? 0 : offsets_.back());
+  looked_through_ += kLeastLookedThrough + (own_units_ == 0 ? 0 : offsets_[own_units_ - 1]);
   return find_in_units(name, [&](const Names& names) -> std::optional<Dwarf_Die> {
     auto found = names.tags.find(name);
     if (found == names.tags.end() || tag_of(found->second) != tag_of(declaration)) return std::nullopt;

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -63,23 +64,25 @@ class Module final : public TypeSurroundings {
 
   Module() = default;
   void index_units();
+  void add_units(Dwarf* dwarf);
   void add_unit(const Dwarf_Die& unit);
-  size_t unit_around(uint64_t offset) const;
+  // Of those from `first` to before `last`, whose offsets go up.
+  std::optional<size_t> unit_around(uint64_t offset, size_t first, size_t last) const;
+  std::vector<Dwarf_Die> chosen_units(const std::set<size_t>& chosen) const;
+  Elf* alternate() const { return debug_.alternate ? debug_.alternate->elf.get() : nullptr; }
   std::vector<std::pair<uint64_t, size_t>> string_tables() const;
   uint64_t language_of(const Dwarf_Die& unit);
 
   std::string name_;
   std::function<bool(const std::string&)> may_open_;
-  Handles debug_;    // declared before what is made from them
-  Handles program_;  // if the debugging information is in another file
-  Handles alternate_;
-  std::vector<uint8_t> empty_file_;
-  std::vector<Dwarf_Die> units_;
-  std::vector<UnitRange> ranges_;                                        // sorted
+  Handles debug_;                             // declared before what is made from them
+  Handles program_;                           // if the debugging information is in another file
+  std::vector<Dwarf_Die> units_;              // its own, then those of the alternate file
+  size_t own_units_ = 0, ordered_units_ = 0;  // of the own: those whose offsets go up
+  std::vector<UnitRange> ranges_;             // sorted
   std::unordered_map<const void*, std::unique_ptr<UnitIndex>> indexes_;  // by the unit's entry
   std::unordered_map<const void*, uint64_t> languages_;
-  std::vector<uint64_t> offsets_;  // of the units' entries in .debug_info
-  std::vector<Dwarf_Die> alternate_units_;
+  std::vector<uint64_t> offsets_;  // of the units' entries in .debug_info of their file
   std::optional<Mentions> mentions_, alternate_mentions_;
   uint64_t looked_through_ = 0;  // bytes, for definitions of what is declared only
   std::unique_ptr<FrameTable> frames_;

@@ -69,7 +69,8 @@ bool FrameNames::has(uint64_t address) const {
 std::vector<dwarf::SourceFrame> FrameNames::source_frames(Image& image, FileAddr code) {
   if (!std::exchange(image.looked_for_source, true)) {
     for (const std::span<const uint8_t> bytes : debug_images(*image.module))
-      if (auto source = dwarf::InlinedFrames::open(bytes)) image.sources.push_back(*std::move(source));
+      if (auto source = dwarf::InlinedFrames::open(bytes, alternate_image(*image.module)))
+        image.sources.push_back(*std::move(source));
   }
   for (const dwarf::InlinedFrames& source : image.sources)
     if (auto frames = source.find(code); !frames.empty()) return frames;

@@ -52,6 +52,17 @@ run: blip count -p $PID --function handle -v
 check: counted() == {"handle": 4}
 expect-stderr: it is of another build (the build-ids differ)
 
+# A path that the target has chosen: libdw would open it, and wait there for ever.
+case: what was put apart is a pipe
+needs: dwz
+prepare: cp $TARGETS/inlined $TARGETS/inlined_o0 $TARGETS/inlined_d4 . && dwz -m common.debug -M $DIR/common.debug inlined inlined_o0 inlined_d4 && rm common.debug && mkfifo common.debug
+program: $DIR/inlined 5
+run: timeout 60 blip record -p $PID --function in_loop --context backtrace -o t
+run: timeout 60 blip view t
+expect: main
+run: timeout 60 blip list -v $DIR/inlined in_loop
+expect: in_loop
+
 case: split, values by name
 each: -gdwarf-4 -gdwarf-5
 prepare: gcc -g $EACH -gsplit-dwarf -O2 -D_GNU_SOURCE -I$TARGETS/../../tests/targets -o typed $TARGETS/../../tests/targets/typed.c
