@@ -37,6 +37,12 @@ std::string InlinedCopy::name() const {
                                  : fmt::format("{} (inlined in {})", instance.function, instance.caller);
 }
 
+std::span<const probe::Module> InlinedCopies::where_called(const elf::Spec& spec,
+                                                           std::span<const probe::Module> modules) const {
+  const bool in_executable = !found.empty() && modules[found.front().module].is_executable();
+  return in_executable && !spec.module ? modules.first(1) : modules;
+}
+
 std::string identifier_of(std::string_view name) {
   if (elf::is_mangled(name)) return std::string(name);
   const std::string plain = elf::without_rust_generics(elf::without_parameters(name));
@@ -51,7 +57,8 @@ InlinedCopies find_inlined_copies(const elf::Spec& spec, std::span<const probe::
     if (spec.module && !elf::module_matches(*spec.module, modules[m].basename())) continue;
     look_into(spec, m, modules[m], debug, copies);
     if (spec.module || !modules[m].is_executable()) continue;
-    if (!copies.found.empty() || probe::resolve_functions({&spec, 1}, modules.first(1), context)) break;
+    if (copies.where_called(spec, modules).size() == 1) break;
+    if (probe::resolve_functions({&spec, 1}, modules.first(1), context)) break;
   }
   return copies;
 }

@@ -29,6 +29,11 @@ struct InlinedCopy {
 struct InlinedCopies {
   std::vector<InlinedCopy> found;
   std::vector<Refusal> refused;
+
+  // Where the SPEC's functions that are called are looked for beside these: what is inlined in the executable
+  // is not looked for in libraries.
+  std::span<const probe::Module> where_called(const elf::Spec& spec,
+                                              std::span<const probe::Module> modules) const;
 };
 
 // Of the modules that the SPEC of a function means: the executable, or if nothing is found there the

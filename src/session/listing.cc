@@ -59,7 +59,7 @@ class Lister {
   Status find_matching();
   Status find_all();
   void add(size_t module, const elf::Function& function, std::string name);
-  void add_copies(const elf::Spec& spec);
+  std::span<const probe::Module> add_copies(const elf::Spec& spec);
   void sort();
   void judge(size_t module);
   void add_data();
@@ -81,8 +81,10 @@ void Lister::add(size_t module, const elf::Function& function, std::string name)
                     {.addr = function.addr, .is_entry = true, .function = function}});
 }
 
-void Lister::add_copies(const elf::Spec& spec) {
+// Returns where the function may be called too.
+std::span<const probe::Module> Lister::add_copies(const elf::Spec& spec) {
   InlinedCopies copies = find_inlined_copies(spec, listing_.modules, source_.context(), debug_);
+  const auto where = copies.where_called(spec, listing_.modules);
   for (InlinedCopy& copy : copies.found)
     found_.push_back({{.name = copy.name(),
                        .mangled = {},
@@ -94,14 +96,12 @@ void Lister::add_copies(const elf::Spec& spec) {
                       std::move(copy.instance)});
   for (const Refusal& refusal : copies.refused)
     listing_.notes.push_back(fmt::format("{}: {}", refusal.probe, refusal.reason));
+  return where;
 }
 
-// What is only inlined in the executable is not looked for in libraries.
 Status Lister::find_matching() {
   const elf::Spec spec = source_.spec_of(request_);
-  if (!request_.no_inline) add_copies(spec);
-  std::span<const probe::Module> where = listing_.modules;
-  if (!found_.empty() && !spec.module && where.front().is_executable()) where = where.first(1);
+  const std::span<const probe::Module> where = request_.no_inline ? listing_.modules : add_copies(spec);
   auto targets = probe::resolve_functions(std::span(&spec, 1), where, source_.context());
   if (!targets && found_.empty()) return targets.error();
   if (targets)
@@ -162,9 +162,9 @@ void Lister::add_data() {
   std::set<std::string> known, missing;
   for (size_t i = 0; i < found_.size(); ++i) {
     ListedFunction& listed = listing_.functions[i];
-    const auto scope =
-        scopes.at({.module = listed.module, .point = found_[i].point, .instance = found_[i].instance});
-    listed.data = listed_data(*scope, listed.name.substr(0, listed.name.find(" (inlined")), known);
+    const auto& instance = found_[i].instance;
+    const auto scope = scopes.at({.module = listed.module, .point = found_[i].point, .instance = instance});
+    listed.data = listed_data(*scope, instance ? instance->function : listed.name, known);
     if (std::string why = scope->what_is_missing(); !why.empty() && missing.insert(why).second)
       listing_.notes.push_back(std::move(why));
   }

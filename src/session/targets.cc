@@ -45,8 +45,8 @@ class Finder {
     for (size_t i = 0; i < options_.probes.size(); ++i) {
       if (options_.probes[i].kind != kind || !is_wanted(i)) continue;
       const elf::Spec& spec = options_.probes[i].spec;
-      const bool has_copies = kind == ProbeKind::kFunction && add_inlined(i);
-      if (has_copies ? !is_called_too(spec) : part_will_do && !is_function(spec, modules_)) continue;
+      const auto copies = kind == ProbeKind::kFunction ? add_inlined(i) : std::nullopt;
+      if ((copies || part_will_do) && !is_function(spec, copies.value_or(modules_))) continue;
       if (kind == ProbeKind::kReturn) TRY_OK(tell_inlined(spec, part_will_do));
       specs.push_back(spec);
       requests.push_back(i);
@@ -66,25 +66,21 @@ class Finder {
     return probe::resolve_functions({&spec, 1}, modules, context_).has_value();
   }
 
-  // Beside copies of it in the executable, or in libraries: what is named in the executable is not looked for
-  // elsewhere.
-  bool is_called_too(const elf::Spec& spec) const {
-    const bool in_executable = !spec.module && modules_[found_.targets.back().module].is_executable();
-    return is_function(spec, in_executable ? modules_.first(1) : modules_);
-  }
-
-  bool add_inlined(size_t request) {
+  // Where the function may be called too; nothing if there is no copy.
+  std::optional<std::span<const probe::Module>> add_inlined(size_t request) {
     const ProbeRequest& asked = options_.probes[request];
-    if (options_.no_inline) return false;
+    if (options_.no_inline) return {};
     InlinedCopies copies = find_inlined_copies(asked.spec, modules_, context_, debug_);
     found_.refused.insert(found_.refused.end(), copies.refused.begin(), copies.refused.end());
+    if (copies.found.empty()) return {};
+    const auto where = copies.where_called(asked.spec, modules_);
     for (InlinedCopy& copy : copies.found)
       found_.targets.push_back({.module = copy.module,
                                 .request = request,
                                 .point = std::move(copy.point),
                                 .name = copy.name(),
                                 .instance = std::move(copy.instance)});
-    return !copies.found.empty();
+    return where;
   }
 
   // Copies have no return of their own.

@@ -68,6 +68,18 @@ expect-not: (inlined
 run: blip list $TARGETS/inlined tiny --json
 expect-match: "name":"tiny \(inlined in in_loop\)".*"inlined_in":"in_loop"
 
+case: a library's copies, and the function itself, which is called there too
+prepare: cd $DIR && gcc -O2 -g -shared -fPIC -o libhalves.so $TARGETS/../../tests/targets/libhalves.c &&
+  gcc -O2 -g -D_GNU_SOURCE -o host $TARGETS/../../tests/targets/loop_calls.c -Wl,--no-as-needed ./libhalves.so -Wl,-rpath,$DIR
+program: $DIR/host 5
+run: blip list -p $PID half_of
+expect-match: libhalves.so\s+half_of$
+expect-match: half_of \(inlined in two_halves\)$
+expect-stderr: 3 functions, 3 can be probed, 0 refused
+until: end
+run: blip count -p $PID --function half_of --duration 50ms
+expect-stderr: armed 3 probes
+
 case: copies have no return
 run: blip count -p $PID --return both -v
 check: counted() == {"both:return": 1}
