@@ -122,9 +122,10 @@ case: words that are no expression
 run: blip trace -p $PID --function handle --filter 'n >'
 usage: should come here
 run: blip trace -p $PID --function handle --filter 'n = 5'
-usage: 
+usage: '=' compares nothing: use ==
+underlines: =
 run: blip trace -p $PID --function handle --filter 'n > 5 }'
-usage: 
+usage: this character has no meaning here
 underlines: }
 run: blip trace -p $PID --function handle --capture 'n,'
 usage: should come here

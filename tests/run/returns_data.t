@@ -6,10 +6,12 @@ target: returned 3
 case: numbers of every width
 each: returned returned_o0
 target: $EACH 3
-run: blip record -p $PID --return give_char --return give_byte --return give_short --return give_int --return give_unsigned --return give_long
-  --return give_bool --return give_color --return give_float --return give_double --capture 'r = $return' -o t
+run: blip record -p $PID --capture 'r = $return' --return give_char --return give_byte --return give_short --return give_int --return give_unsigned --return give_long
+  --return give_bool --return give_color --return give_float --return give_double -o t
 reads:
-check: [e.r for e in events("give_double:return")] == [-2.25, -3.25, -4.25]
+check: [[e.r for e in events(f"give_{n}:return")] for n in ("char", "byte", "short", "int", "unsigned", "long")]
+  == [[0, -1, -2], [200, 201, 202], [-300, -301, -302], [-1000000, -1000001, -1000002], [4000000000, 4000000001, 4000000002], [-5000000000, -5000000001, -5000000002]]
+check: [[e.r for e in events(f"give_{n}:return")] for n in ("bool", "color", "float", "double")] == [[1, 0, 1], [5, -3, 5], [0.5, 1.5, 2.5], [-2.25, -3.25, -4.25]]
 
 case: each by its own type
 each: returned returned_o0
@@ -56,8 +58,8 @@ case: recursion
 target: recursion 12
 run: blip record -p $PID --return fib --capture 'n = entry(n), r = $return' -o t
 exact:
-check: {e.n: e.r for e in events()} == {0: 0, 1: 1, 2: 1, 3: 2, 4: 3, 5: 5, 6: 8, 7: 13, 8: 21, 9: 34, 10: 55, 11: 89, 12: 144}
-check: all(e.ret == e.r and e.depth == 12 - e.n or e.n < 12 for e in events())
+check: {(e.n, e.r, e.ret) for e in events()} == {(n, r, r) for n, r in enumerate([0, 1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144])}
+check: all((13 - e.n) // 2 <= e.depth <= 12 - e.n for e in events()) and {e.depth for e in events()} == set(range(12))
 
 case: longjmp
 target: call_kinds longjmp 300

@@ -48,7 +48,7 @@ target: hammer 1
 launch: blip trace -p $PID --function tiny_* -q --max-events 2
 wait: blip
 end: alone
-check: err == "" and len(out.splitlines()) >= 2 and all("tiny_" in line for line in out.splitlines())
+check: err == "" and len(out.splitlines()) == 2 and all("tiny_" in line for line in out.splitlines())
 
 case: no colour when the output is not a terminal
 target: loop_calls 2
