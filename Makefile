@@ -36,15 +36,19 @@ torture: deps-test
 	@cmake --build $(BUILD) -j $(JOBS) --target blip cycler e2e_targets
 	@tests/torture.py --build $(BUILD) --seconds $(TORTURE_S) $(if $(SEED),--seed $(SEED))
 
-# Backtraces against gdb, hit by hit.
-stacks: build
+# Backtraces against gdb, hit by hit; `make test` has a short cut of it.
+stacks: deps-test
+	@cmake -S . -B $(BUILD) -G Ninja >/dev/null
+	@cmake --build $(BUILD) -j $(JOBS) --target blip
 	@tests/stacks.py --blip $(BUILD)/blip
 
-# Values of variables against gdb: samples by both compilers at all levels, Rust, then python3.11 and libc at random (SEED=).
+# Values of variables against gdb: samples by both compilers at all levels, Rust, then python3.11 and libc at random (SEED=);
+# and what functions return.
 values: deps-test deps-suites
 	@cmake -S . -B $(BUILD) -G Ninja >/dev/null
-	@cmake --build $(BUILD) -j $(JOBS) --target values_at
+	@cmake --build $(BUILD) -j $(JOBS) --target values_at blip
 	@tests/values.py --tool $(BUILD)/values_at
+	@tests/finish.py --blip $(BUILD)/blip --rounds 3 $(if $(SEED),--seed $(SEED))
 	@tests/values.py --tool $(BUILD)/values_at --real $(if $(SEED),--seed $(SEED))
 
 # Real servers under load while probes come and go, SOAK_S seconds; SEED=N repeats a run.
