@@ -19,6 +19,7 @@ PATTERN = os.environ.get("FUNCTIONS", "")
 MOST_FUNCTIONS = int(os.environ.get("MOST_FUNCTIONS", "60"))
 MOST_LINES = int(os.environ.get("MOST_LINES", "200"))
 MOST_STOPS = int(os.environ.get("MOST_STOPS", "400"))
+MISREADS_LISTS = os.environ.get("MISREADS_LISTS") == "1"  # gdb says "optimized out" where a variable has a list of places
 HITS = int(os.environ.get("HITS", "2"))  # per address
 GENERAL = "rax rcx rdx rbx rsp rbp rsi rdi r8 r9 r10 r11 r12 r13 r14 r15".split()
 MOST_ELEMENTS = 4
@@ -144,6 +145,13 @@ def is_by_the_caller(name):
     return any(word in text for word in ELSEWHERE[1:])
 
 
+def invented(name):
+    """What it is when blip has a value and gdb none."""
+    if not MISREADS_LISTS:
+        return "invented"
+    return "misread by gdb" if "multi-location" in gdb.execute(f"info address {name}", to_string=True) else "invented"
+
+
 def compare(where, name, ours, theirs):
     """ours, theirs: path to value, of one variable."""
     if name in ours and ours[name] == "out" and is_by_the_caller(name):
@@ -162,9 +170,9 @@ def compare(where, name, ours, theirs):
                 if len(shown) < 60:
                     shown.append(("no such part", text))
             elif any(p.startswith(path) for p in ours):
-                note("invented", text)
+                note(invented(name), text)
         elif value == "out":
-            note("both out" if mine == "out" else "invented", text)
+            note("both out" if mine == "out" else invented(name), text)
         elif mine == "out":
             # Behind the pieces that are told gdb reads zeros.
             note("gdb's zero" if value == "0" and path != name else "missing", text)
@@ -187,7 +195,7 @@ def compare_frame(where, ours, frame, only_arguments=False):
     for name, (is_argument, theirs) in gdb_values(frame).items():
         if only_arguments and not is_argument:
             continue
-        if name in ours["constant"] and set(theirs.values()) == {"out"}:
+        if frame.type() == gdb.INLINE_FRAME and name in ours["constant"] and set(theirs.values()) == {"out"}:
             counts["a constant"] += 1  # gdb 13 does not see DW_AT_const_value in copies of inlined functions
         elif theirs and name not in packs:
             compare(where, name, mine.get(name, {}), theirs)
