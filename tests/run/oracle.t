@@ -19,9 +19,11 @@ case: functions of python3 at work, each of them
 program: /usr/bin/python3 $LIB/rounds.py
 state: loose
 go:
-helper: bpftrace -q -e 'uprobe:/usr/bin/python3.11:PyList_*,uprobe:/usr/bin/python3.11:PyNumber_*,
-  uprobe:/usr/bin/python3.11:PyUnicode_*,uprobe:/usr/bin/python3.11:PyObject_Call* { @[func] = count(); }
-  interval:ms:200 { printf("armed\n"); }' -p $PID
+# By their names: with python3.11-dbg installed a glob of bpftrace's also meets the cold halves, and counts those.
+sh: nm -D --defined-only /usr/bin/python3.11 | awk '$2 == "T" && $3 ~ /^Py(List_|Number_|Unicode_|Object_Call)/ { print $3 }' > names.txt
+sh: awk '{ printf "%suprobe:/usr/bin/python3.11:%s", sep, $1; sep = "," }
+  END { print " { @[func] = count(); } interval:ms:200 { printf(\"armed\\n\"); }" }' names.txt > counts.bt
+helper: bpftrace -q -p $PID counts.bt
 wait: helper armed
 go:
 signal: INT helper
