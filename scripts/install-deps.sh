@@ -9,10 +9,10 @@ build="g++ cmake ninja-build pkg-config libzydis-dev libzycore-dev libasmjit-dev
 test="libgtest-dev libgmock-dev python3 babeltrace2 babeltrace spin gdb dwz debuginfod strace sqlite3 perl gzip gcc-multilib
       clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev util-linux bpftrace musl-tools
       golang-go rustc busybox-static bubblewrap"
-bench="libbenchmark-dev lttng-tools liblttng-ust-dev bpftrace linux-perf uftrace gdb gdbserver postgresql-15 redis-tools
+bench="python3 libbenchmark-dev lttng-tools liblttng-ust-dev bpftrace linux-perf uftrace gdb gdbserver postgresql-15 redis-tools
        mariadb-server-core sysbench nodejs"
-soak="postgresql-15 redis-tools nginx wrk"
-suites="libpython3.11-testsuite python3.11-dbg libc6-dbg tcl8.6-dev dpkg-dev nodejs openjdk-17-jdk-headless golang-go rustc"
+soak="python3 postgresql-15 redis-tools nginx wrk"
+suites="python3 libpython3.11-testsuite python3.11-dbg libc6-dbg tcl8.6-dev dpkg-dev nodejs openjdk-17-jdk-headless golang-go rustc"
 # The package; and the manual, completion and package as the tests see them.
 deb="dpkg-dev"
 test="$test dpkg-dev man-db mandoc zsh fish bash-completion lintian"
