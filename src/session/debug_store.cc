@@ -61,9 +61,10 @@ void DebugStore::fetch(Entry& entry) const {
 }
 
 ModuleDebug& DebugStore::of(const probe::Module& module, bool may_fetch) {
-  auto known = entries_.find(module.identity());
+  const std::pair<const void*, bool> key(module.identity(), shares_root_);
+  auto known = entries_.find(key);
   if (known == entries_.end()) {
-    known = entries_.emplace(module.identity(), Entry{.module = module}).first;
+    known = entries_.emplace(key, Entry{.module = module}).first;
     open(known->second);
   }
   Entry& entry = known->second;

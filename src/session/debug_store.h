@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "dwarf/debug_info.h"
 #include "probe/module.h"
@@ -22,8 +23,8 @@ class DebugStore {
   // `may_fetch`: what is not on this machine may be asked for elsewhere, if the user has said so.
   ModuleDebug& of(const probe::Module& module, bool may_fetch = true);
 
-  // Paths that debugging information names (.dwo) mean to the process of a module what they mean to blip.
-  // Else none is opened.
+  // Of the process that is asked for next: paths that debugging information names (.dwo) mean to it what they
+  // mean to blip. Else none is opened.
   void share_root(bool shares) { shares_root_ = shares; }
 
  private:
@@ -38,7 +39,8 @@ class DebugStore {
   void fetch(Entry& entry) const;
 
   bool shares_root_ = false;
-  std::map<const void*, Entry> entries_;  // by the module's identity
+  // By the module's identity, and whether it was opened for a process that shares blip's root.
+  std::map<std::pair<const void*, bool>, Entry> entries_;
 };
 
 }  // namespace blip::session
