@@ -123,3 +123,27 @@ run: env DEBUGINFOD_URLS=file://$DIR DEBUGINFOD_CACHE_PATH=$DIR/cache BLIP_DEBUG
 check: counted() == {"handle": 4}
 run: env DEBUGINFOD_URLS=file://$DIR DEBUGINFOD_CACHE_PATH=$DIR/cache BLIP_DEBUGINFOD=1 blip record -p $PID --function handle --locals -o t
 error: has no debugging information, debuginfod
+
+case: fetched by debuginfod over the network
+needs: debuginfod-find
+prepare: cp $TARGETS/typed . && id=`readelf -n typed | sed -n 's/.*Build ID: //p'` && mkdir -p buildid/$id && objcopy --only-keep-debug typed buildid/$id/debuginfo && strip -g typed
+program: $DIR/typed 4
+helper: $LIB/serve_debug.py
+wait: helper listening
+run: bash -c 'export DEBUGINFOD_URLS=http://127.0.0.1:`cat port` DEBUGINFOD_CACHE_PATH=$DIR/cache BLIP_DEBUGINFOD=1; exec blip record -p $PID --function handle --args -o t'
+reads: t
+check: [(e.n, e.who) for e in events()] == [(0, "a name"), (1, "a name"), (2, ""), (3, "a name")]
+
+case: Ctrl-C while debuginfod sends
+needs: debuginfod-find
+prepare: cp $TARGETS/typed . && id=`readelf -n typed | sed -n 's/.*Build ID: //p'` && mkdir -p buildid/$id && objcopy --only-keep-debug typed buildid/$id/debuginfo && strip -g typed && echo id=$id
+program: $DIR/typed 4
+helper: $LIB/serve_debug.py --stall
+wait: helper listening
+launch: bash -c 'export DEBUGINFOD_URLS=http://127.0.0.1:`cat port` DEBUGINFOD_CACHE_PATH=$DIR/cache BLIP_DEBUGINFOD=1; exec blip trace -p $PID --function handle --args'
+wait: helper half
+end: INT
+expect-exit: 0
+expect-not: handle:
+sh: pgrep -f '[d]ebuginfod-find debuginfo $id' || echo nobody asks any more
+expect: nobody asks any more
