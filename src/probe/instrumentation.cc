@@ -309,7 +309,7 @@ Status Instrumentation::fill_tables() {
                        .pads = pads()});
 }
 
-// How the walk reads: only the thread's gate page knows whether the kernel may be asked.
+// How the walk reads; whether the kernel may be asked is said by the gate page below `control_addr`.
 void Instrumentation::prepare_stacks() {
   if (!region_.has_tables) return;
   const std::vector<AreaMapping>& areas = region_.pad_files.back().areas;
@@ -317,7 +317,6 @@ void Instrumentation::prepare_stacks() {
   auto* header = reinterpret_cast<abi::UnwindHeader*>(region_.pad_files.front().bytes.data());
   header->control_addr = region_.control.value;
   header->cache_addr = (region_.control + geometry_.rule_cache_offset()).value;
-  header->may_call_kernel = 1;
   header->safe_load_addr = first ? first->safe_load.value : 0;
 }
 

@@ -81,12 +81,6 @@ inline uint64_t* slot_pid(uint8_t* control, uint64_t* slot) {
   return slot + (uint64_t{1} << (ring->slot_shift - 3)) - 1;
 }
 
-inline int32_t system_id(long number) {
-  long result;
-  asm volatile("syscall" : "=a"(result) : "0"(number) : "rcx", "r11", "memory");
-  return static_cast<int32_t>(result);
-}
-
 inline int32_t system_tid() {
   constexpr long kSysGettid = 186;
   return system_id(kSysGettid);

@@ -2,6 +2,7 @@
 // The stack of a hit, as an id; see unwind/walk.h and unwind/intern.h. No data, general registers only; the
 // only call out is to the SafeLoad that blip put there.
 #include "abi/layout.h"
+#include "runtime/own_memory.h"
 #include "unwind/intern.h"
 #include "unwind/walk.h"
 
@@ -18,31 +19,18 @@ struct Piece {
   uint64_t words[kWords];
 };
 
-// Words from `address` on, as many as its page has. process_vm_readv says what is not there, instead of
-// sending a signal.
-__attribute__((noinline)) void copy_by_kernel(Piece& piece, uint64_t address, int pid) {
-  constexpr long kGetPid = 39, kReadMemory = 310;
-  constexpr uint64_t kPage = 4096;
+// Words from `address` on, as many as its page has. A filter may have come since blip looked: the gate page
+// has the last word.
+__attribute__((noinline)) void copy_by_kernel(Piece& piece, uint64_t address, abi::GatePage* page) {
+  constexpr uint64_t kPage = abi::kPageSize;
   const uint64_t in_page = (kPage - address % kPage) / 8;
   const uint64_t count = in_page < Piece::kWords ? in_page : Piece::kWords;
-  struct {
-    uint64_t address, size;
-  } local = {reinterpret_cast<uint64_t>(piece.words), count * 8}, remote = {address, count * 8};
-  long process = pid;
-  if (process == 0) {
-    process = kGetPid;
-    asm volatile("syscall" : "+a"(process) : : "rcx", "r11", "memory");
-  }
-  long result = kReadMemory;
-  register const void* r10 asm("r10") = &remote;
-  register long r8 asm("r8") = 1;
-  register long r9 asm("r9") = 0;
-  asm volatile("syscall"
-               : "+a"(result)
-               : "D"(process), "S"(&local), "d"(1), "r"(r10), "r"(r8), "r"(r9)
-               : "rcx", "r11", "memory");
   piece.begin = address;
-  piece.count = result == static_cast<long>(count * 8) ? count : 0;
+  piece.count = 0;
+  if ((__atomic_load_n(&page->gate, __ATOMIC_RELAXED) & abi::kGateIgnored) != 0) return;
+  if (!ring::begin_own_call(page)) return;
+  if (runtime::copy_own_memory(runtime::own_pid(page), piece.words, address, count * 8)) piece.count = count;
+  ring::end_own_call(page);
 }
 
 // The page that the thread's stack pointer is in is there: the pad has pushed onto it.
@@ -61,11 +49,11 @@ struct TargetReader {
       const abi::SafeWord loaded = reinterpret_cast<abi::SafeLoad>(header->safe_load_addr)(address);
       if (loaded.is_there != 0) return loaded;
     }
-    if (address % 8 != 0 || address < kBelow || !may_ask_kernel()) return {0, 0};
+    if (address % 8 != 0 || address < kBelow) return {0, 0};
     if ((address - piece.begin) / 8 >= piece.count) {
       // rbp is saved below the return address, which is asked for first.
-      const bool same_page = address % 4096 >= kBelow;
-      copy_by_kernel(piece, same_page ? address - kBelow : address, known_pid());
+      const bool same_page = address % abi::kPageSize >= kBelow;
+      copy_by_kernel(piece, same_page ? address - kBelow : address, gate());
     }
     const uint64_t index = (address - piece.begin) / 8;
     if (index >= piece.count) return {0, 0};
@@ -75,20 +63,8 @@ struct TargetReader {
  private:
   static constexpr uint64_t kBelow = 16;
 
-  const abi::GatePage* gate() const {
-    return reinterpret_cast<const abi::GatePage*>(header->control_addr - abi::kGatePageSize);
-  }
-  // A filter may have come since blip looked: the gate page has the last word.
-  bool may_ask_kernel() const {
-    if (header->may_call_kernel == 0) return false;
-    if (header->control_addr == 0) return true;
-    return __atomic_load_n(&gate()->no_syscalls, __ATOMIC_RELAXED) == 0 &&
-           (__atomic_load_n(&gate()->gate, __ATOMIC_RELAXED) & abi::kGateIgnored) == 0;
-  }
-  // A child that shares the page with its parent has to ask.
-  int known_pid() const {
-    if (header->control_addr == 0) return 0;
-    return __atomic_load_n(&gate()->gate, __ATOMIC_RELAXED) == abi::kGateOpen ? gate()->pid : 0;
+  abi::GatePage* gate() const {
+    return reinterpret_cast<abi::GatePage*>(header->control_addr - abi::kGatePageSize);
   }
 };
 

@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "ring/test_region.h"
 #include "runtime/test_blob.h"
+#include "runtime/test_trapped_calls.h"
 #include "unwind/stacks.h"
 #include "unwind/test_self.h"
 
@@ -40,8 +42,10 @@ class Backtrace : public testing::Test {
     window = unwind::own_window();
     header().stacks_addr = reinterpret_cast<uint64_t>(memory_.data());
     header().safe_load_addr = 0;
-    header().may_call_kernel = 0;
     header().cache_addr = 0;
+    header().control_addr = reinterpret_cast<uint64_t>(region_.region());
+    region_.gate()->pid = ::getpid();
+    region_.gate()->no_syscalls = 1;
   }
   static abi::UnwindHeader& header() { return unwind::own_tables().arena->header(); }
 
@@ -69,6 +73,15 @@ class Backtrace : public testing::Test {
     EXPECT_EQ(stacks_.refused(), 0u);
   }
 
+  // The frames of a hit at some function's entry; `rsp` points to its return address.
+  std::vector<uint64_t> frames_at_entry(uint64_t rsp) {
+    const uint64_t id =
+        call_backtrace(code_.data(), 0x1000 | abi::kHitAtEntry, unwind::own_tables().header(), rsp);
+    EXPECT_EQ(stacks_.find(static_cast<uint32_t>(id))->end, abi::UnwindEnd::kUnreadable);
+    return frames(id);
+  }
+
+  ring::TestRegion region_{{.ring_count = 1, .class_count = 3}};
   unwind::StackTableSize size_{.slots = 64, .frames = 1024, .depth = 64};
   std::vector<uint64_t> memory_ = std::vector<uint64_t>(size_.bytes() / 8);
   unwind::StackTableReader stacks_ = unwind::StackTableReader::create(
@@ -91,7 +104,7 @@ TEST_F(Backtrace, rules_by_a_cache) {
 }
 
 TEST_F(Backtrace, words_by_the_kernel) {
-  header().may_call_kernel = 1;
+  region_.gate()->no_syscalls = 0;
   expect_the_same_as_glibc();
 }
 
@@ -99,23 +112,30 @@ TEST_F(Backtrace, beyond_the_page_of_rsp_nothing_is_read_unasked) {
   alignas(4096) uint64_t page[1024] = {};  // the next page is there, but who knows
   const uint64_t rsp = reinterpret_cast<uint64_t>(page) + 4096 - 8;
   page[511] = reinterpret_cast<uint64_t>(&load_in_window) + 1;
-  const uint64_t id =
-      call_backtrace(code_.data(), 0x1000 | abi::kHitAtEntry, unwind::own_tables().header(), rsp);
-  EXPECT_THAT(frames(id), testing::ElementsAre(page[511]));
-  EXPECT_EQ(stacks_.find(static_cast<uint32_t>(id))->end, abi::UnwindEnd::kUnreadable);
+  EXPECT_THAT(frames_at_entry(rsp), testing::ElementsAre(page[511]));
 }
 
 TEST_F(Backtrace, memory_that_is_not_there) {
-  header().may_call_kernel = 1;
+  region_.gate()->no_syscalls = 0;
   auto pages = Mapping::create(8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_TRUE(pages);
   ASSERT_EQ(::mprotect(pages->data() + 4096, 4096, PROT_NONE), 0);
   auto* last = reinterpret_cast<uint64_t*>(pages->data() + 4096 - 8);
   *last = reinterpret_cast<uint64_t>(&load_in_window) + 1;
-  const uint64_t id = call_backtrace(code_.data(), 0x1000 | abi::kHitAtEntry, unwind::own_tables().header(),
-                                     reinterpret_cast<uint64_t>(last));
-  EXPECT_THAT(frames(id), testing::ElementsAre(*last));
-  EXPECT_EQ(stacks_.find(static_cast<uint32_t>(id))->end, abi::UnwindEnd::kUnreadable);
+  EXPECT_THAT(frames_at_entry(reinterpret_cast<uint64_t>(last)), testing::ElementsAre(*last));
+}
+
+// A filter that comes waits for calls under way: each must be counted.
+TEST_F(Backtrace, system_calls_are_announced) {
+  region_.gate()->no_syscalls = 0;
+  region_.gate()->gate = abi::kGateOpen | abi::kGateChild;  // the pid is asked for too
+  alignas(4096) uint64_t page[1024] = {};
+  page[511] = reinterpret_cast<uint64_t>(&load_in_window) + 1;
+  const auto walk = [&] { frames_at_entry(reinterpret_cast<uint64_t>(&page[511])); };
+  const TrappedCalls calls = with_trapped_calls(region_.gate(), walk);
+  EXPECT_GE(calls.count, 2u);
+  EXPECT_EQ(calls.unannounced, 0u);
+  EXPECT_EQ(region_.gate()->calls, 0u);
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 // instead of sending a signal. No data, no calls out, general registers only; errno is not touched.
 #include "runtime/fetch.h"
 
-#include "ring/writer.h"
+#include "runtime/own_memory.h"
 
 namespace {
 
@@ -13,45 +13,12 @@ using blip::runtime::Fetch;
 struct Fetched {
   uint64_t ok, value;
 };
-struct Piece {
-  uint64_t address, size;
-};
 
 constexpr Fetched kFault{0, 0};
-
-[[gnu::always_inline]] inline long system_call(long number, long a, long b, const void* c, long d,
-                                               const void* e, long f) {
-  register const void* rdx asm("rdx") = c;
-  register long r10 asm("r10") = d;
-  register const void* r8 asm("r8") = e;
-  register long r9 asm("r9") = f;
-  long result = number;
-  asm volatile("syscall"
-               : "+a"(result)
-               : "D"(a), "S"(b), "r"(rdx), "r"(r10), "r"(r8), "r"(r9)
-               : "rcx", "r11", "memory");
-  return result;
-}
-
-// The process as the kernel names it; a child that shares the page with its parent asks.
-[[gnu::always_inline]] inline long own_pid(const GatePage* page) {
-  constexpr long kGetpid = 39;
-  const bool known = __atomic_load_n(&page->gate, __ATOMIC_RELAXED) == blip::abi::kGateOpen;
-  return known && page->pid != 0 ? page->pid : blip::ring::system_id(kGetpid);
-}
 
 [[gnu::always_inline]] inline bool may_read(const GatePage* page, uint64_t address) {
   if (address < blip::runtime::kLowestAddress || address >> blip::runtime::kAddressBits != 0) return false;
   return (page->gate & blip::abi::kGateIgnored) == 0;
-}
-
-[[gnu::always_inline]] inline bool copy(long pid, uint8_t* to, uint64_t address, uint64_t size) {
-  constexpr long kProcessVmReadv = 310;
-  const Piece pieces[] = {{reinterpret_cast<uint64_t>(to), size}, {address, size}};
-  const long got =
-      system_call(kProcessVmReadv, pid, reinterpret_cast<long>(&pieces[0]), reinterpret_cast<const void*>(1),
-                  reinterpret_cast<long>(&pieces[1]), reinterpret_cast<const void*>(1), 0);
-  return got == static_cast<long>(size);
 }
 
 // Below the thread pointer there may be nothing yet: it is believed where the tid is (ring::current_tid).
@@ -63,8 +30,7 @@ constexpr Fetched kFault{0, 0};
     return {1, pointer};
   }
   if (!blip::ring::begin_own_call(page)) return kFault;
-  const long failed =
-      system_call(kArchPrctl, kGetFs, reinterpret_cast<long>(&pointer), nullptr, 0, nullptr, 0);
+  const long failed = blip::ring::system_call(kArchPrctl, kGetFs, reinterpret_cast<long>(&pointer));
   blip::ring::end_own_call(page);
   return failed ? kFault : Fetched{1, pointer};
 }
@@ -85,7 +51,7 @@ constexpr Fetched kFault{0, 0};
     some = least(size - done, kPageSize - (address + done) % kPageSize);
     if (compares) some = least(some, sizeof few);
     uint8_t* const to = compares ? some_bytes : (what == Fetch::kLoad ? some_bytes : buffer) + done;
-    if (!copy(pid, to, address + done, some)) return kFault;
+    if (!blip::runtime::copy_own_memory(pid, to, address + done, some)) return kFault;
     for (uint64_t i = 0; i < some; ++i) {
       if (is_text && to[i] == 0) return {1, done + i};
       if (compares) same &= to[i] == buffer[done + i];
@@ -100,7 +66,8 @@ constexpr Fetched kFault{0, 0};
                                            uint64_t size) {
   const bool calls = size != 0 && may_read(page, address) && blip::ring::begin_own_call(page);
   Fetched got = kFault;
-  if (calls || size == 0) got = read_pages(calls ? own_pid(page) : 0, what, address, buffer, size);
+  if (calls || size == 0)
+    got = read_pages(calls ? blip::runtime::own_pid(page) : 0, what, address, buffer, size);
   if (calls) blip::ring::end_own_call(page);
   if (got.ok) return got;
   for (uint64_t i = 0; what == Fetch::kBytes && i < size; ++i) buffer[i] = 0;

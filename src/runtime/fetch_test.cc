@@ -11,6 +11,7 @@
 
 #include "ring/test_region.h"
 #include "runtime/test_blob.h"
+#include "runtime/test_trapped_calls.h"
 
 namespace blip::runtime {
 namespace {
@@ -141,6 +142,14 @@ TEST_F(FetchTest, a_process_whose_number_is_not_known) {
   region_.gate()->gate = abi::kGateClosed;
   region_.gate()->pid = 0;
   EXPECT_EQ(ask(fetch_load(8), &number), (Answer{1, 7}));
+}
+
+TEST_F(FetchTest, system_calls_are_announced) {
+  region_.gate()->gate = abi::kGateOpen | abi::kGateChild;
+  const TrappedCalls calls = with_trapped_calls(region_.gate(), [&] { ask(fetch_load(8), pages_); });
+  EXPECT_EQ(calls.count, 2u);
+  EXPECT_EQ(calls.unannounced, 0u);
+  EXPECT_EQ(region_.gate()->calls, 0u);
 }
 
 TEST_F(FetchTest, the_thread_pointer) {

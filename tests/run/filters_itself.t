@@ -30,6 +30,12 @@ exact:
 expect-stderr: memory is read by process_vm_readv: filters_itself_static makes system calls of its own
 check: {e.s for e in events() if e.faults == 0} == {"only the kernel knows"} and {e.faults for e in events()} == {0, 1}
 
+case: stacks of a static program, whose words only the kernel can read
+target: filters_itself_static all
+run: blip record -p $PID --function work --context backtrace -o t
+reads:
+exact:
+
 case: without root no system call is made for blip either, and its memory stays
 as: user
 state: text fds
