@@ -33,7 +33,7 @@ __attribute__((noinline)) void copy_by_kernel(Piece& piece, uint64_t address, ab
   ring::end_own_call(page);
 }
 
-// The page that the thread's stack pointer is in is there: the pad has pushed onto it.
+// What is above rsp on the page that the pad has pushed onto is there.
 struct TargetReader {
   uint64_t low, high;
   const abi::UnwindHeader* header;
@@ -74,10 +74,10 @@ struct HitWalk {
   uint64_t hit, rsp, rbp;
 
   __attribute__((noinline)) abi::UnwindEnd operator()(unwind::FrameSum& visit) const {
-    constexpr uint64_t kPage = 4096;
+    constexpr uint64_t kPage = abi::kPageSize;
     const auto* h = reinterpret_cast<const abi::UnwindHeader*>(header);
     const uint32_t depth = reinterpret_cast<const abi::StackTable*>(h->stacks_addr)->depth;
-    const TargetReader reader{rsp, (rsp | (kPage - 1)) + 1, h};
+    const TargetReader reader{rsp, ((rsp - 1) | (kPage - 1)) + 1, h};
     const unwind::Registers at{.rip = hit & ~abi::kHitAtEntry, .rsp = rsp, .rbp = rbp};
     return unwind::walk(header, at, (hit & abi::kHitAtEntry) != 0, depth, reader, visit);
   }

@@ -125,6 +125,14 @@ TEST_F(Backtrace, memory_that_is_not_there) {
   EXPECT_THAT(frames_at_entry(reinterpret_cast<uint64_t>(last)), testing::ElementsAre(*last));
 }
 
+// rsp at a page's end: the pad's own words are on the page below.
+TEST_F(Backtrace, nothing_at_rsp) {
+  auto pages = Mapping::create(8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_TRUE(pages);
+  ASSERT_EQ(::mprotect(pages->data() + 4096, 4096, PROT_NONE), 0);
+  EXPECT_THAT(frames_at_entry(reinterpret_cast<uint64_t>(pages->data() + 4096)), testing::IsEmpty());
+}
+
 // A filter that comes waits for calls under way: each must be counted.
 TEST_F(Backtrace, system_calls_are_announced) {
   region_.gate()->no_syscalls = 0;
