@@ -77,6 +77,8 @@ void RecordEmitter::hot(asmjit::Label done) {
 void RecordEmitter::emit_stack(asmjit::Label done) {
   a_.mov(rcx, env_.control.value);
   emit_switch_check(a_, env_.geometry, program_.switch_index, done);
+  a_.test(dword_ptr(rcx, kGate), abi::kGateIgnored);  // a child that is not followed
+  a_.jnz(done);
   a_.mov(rax, program_.stack_at);
   a_.mov(rcx, env_.unwind.value);
   a_.lea(rdx, ptr(rsp, frame_.size()));

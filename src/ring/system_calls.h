@@ -36,10 +36,19 @@ inline int32_t system_id(long number) {
   return static_cast<int32_t>(result);
 }
 
+// A fork's child that nobody announced finds its page wiped: what was forbidden is not written there, but a
+// filter is inherited.
+inline bool inherits_filter(const abi::GatePage* page) {
+  const auto* control = reinterpret_cast<const uint8_t*>(page) + abi::kGatePageSize;
+  const auto* header = reinterpret_cast<const abi::DataHeader*>(control);
+  return __atomic_load_n(&page->gate, __ATOMIC_RELAXED) == abi::kGateClosed &&
+         __atomic_load_n(&header->filtered, __ATOMIC_SEQ_CST) != 0;
+}
+
 // False: the call must not be made. True: end_own_call() follows it.
 inline bool begin_own_call(abi::GatePage* page) {
   __atomic_fetch_add(&page->calls, 1, __ATOMIC_SEQ_CST);
-  if (__atomic_load_n(&page->no_syscalls, __ATOMIC_SEQ_CST) == 0) return true;
+  if (__atomic_load_n(&page->no_syscalls, __ATOMIC_SEQ_CST) == 0 && !inherits_filter(page)) return true;
   __atomic_fetch_sub(&page->calls, 1, __ATOMIC_SEQ_CST);
   return false;
 }

@@ -93,8 +93,9 @@ inline uint32_t open_wiped_gate(uint8_t* control, abi::GatePage* page) {
   const auto* header = shared_at<const abi::DataHeader>(control, 0);
   const uint32_t gate = header->unannounced_gate;
   if ((gate & abi::kGateOpen) != 0) {
-    if (__atomic_load_n(&header->filtered, __ATOMIC_RELAXED) != 0) return abi::kGateClosed;
+    if (!begin_own_call(page)) return abi::kGateClosed;
     page->pid = system_id(kSysGetpid);
+    end_own_call(page);
     page->tid_offset = abi::kNoTidOffset;
   }
   uint32_t closed = abi::kGateClosed;

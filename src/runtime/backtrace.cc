@@ -27,7 +27,6 @@ __attribute__((noinline)) void copy_by_kernel(Piece& piece, uint64_t address, ab
   const uint64_t count = in_page < Piece::kWords ? in_page : Piece::kWords;
   piece.begin = address;
   piece.count = 0;
-  if ((__atomic_load_n(&page->gate, __ATOMIC_RELAXED) & abi::kGateIgnored) != 0) return;
   if (!ring::begin_own_call(page)) return;
   if (runtime::copy_own_memory(runtime::own_pid(page), piece.words, address, count * 8)) piece.count = count;
   ring::end_own_call(page);

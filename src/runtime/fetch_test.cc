@@ -144,6 +144,16 @@ TEST_F(FetchTest, a_process_whose_number_is_not_known) {
   EXPECT_EQ(ask(fetch_load(8), &number), (Answer{1, 7}));
 }
 
+// A fork's child whose page was wiped; its parent's filter was not.
+TEST_F(FetchTest, an_inherited_filter) {
+  const uint64_t number = 7;
+  region_.gate()->gate = abi::kGateClosed;
+  region_.gate()->pid = 0;
+  region_.header()->filtered = 1;
+  EXPECT_EQ(ask(fetch_load(8), &number), kFault);
+  EXPECT_EQ(region_.gate()->calls, 0u);
+}
+
 TEST_F(FetchTest, system_calls_are_announced) {
   region_.gate()->gate = abi::kGateOpen | abi::kGateChild;
   const TrappedCalls calls = with_trapped_calls(region_.gate(), [&] { ask(fetch_load(8), pages_); });

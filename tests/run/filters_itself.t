@@ -17,6 +17,17 @@ reads:
 exact:
 check: {e.s for e in events() if e.faults == 0} == {"only the kernel knows"} and {e.faults for e in events()} == {0, 1}
 
+case: a child that nobody announced is asked nothing, and nothing is asked for its condition
+target: filters_itself raw
+run: blip record -p $PID --function work --filter 's == "only the kernel knows"' -o t
+reads:
+
+case: a child that nobody announced, and its stacks
+target: filters_itself raw
+run: blip record -p $PID --function work --context backtrace -o t
+reads:
+exact:
+
 case: events with the thread that the kernel names
 target: filters_itself_static all
 run: blip trace -p $PID --function work --capture s --json

@@ -3,6 +3,7 @@
 // load the program puts itself under a seccomp filter that kills for what it does not do itself.
 //   all      seccomp(), all threads at once, while they call
 //   prctl    the main thread alone, and its child
+//   raw      the same, and the child is made without libc's help
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
@@ -63,8 +64,8 @@ static void install(const char* how) {
     require(!prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0), "prctl");
 }
 
-static void fork_one(void) {
-  pid_t child = fork();
+static void fork_one(const char* how) {
+  pid_t child = strcmp(how, "raw") == 0 ? (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) : fork();
   if (child == 0) {
     for (unsigned long i = 0; i < 10; i++) call(i);
     syscall(SYS_exit_group, 0);
@@ -89,7 +90,7 @@ int main(int argc, char** argv) {
   installed = 1;
   for (unsigned long i = 0; i < AFTER; i++) call(i);
   while (left != THREADS) continue;
-  if (strcmp(how, "prctl") == 0) fork_one();
+  if (strcmp(how, "all") != 0) fork_one(how);
   say("info calls=%lu", atomic_load(calls));
   say("done");
   next_round();
