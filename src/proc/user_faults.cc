@@ -1,21 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "proc/user_faults.h"
 
-#include <fmt/core.h>
-
-#include <algorithm>
-#include <filesystem>
+#include "proc/target_memory.h"
 
 namespace blip::proc {
 
+// Where nobody can tell, there may be one.
 bool has_user_faults(pid_t pid) {
-  std::error_code error;
-  const std::filesystem::directory_iterator files(fmt::format("/proc/{}/fd", pid), error);
-  if (error) return false;
-  return std::any_of(begin(files), end(files), [](const auto& file) {
-    std::error_code gone;
-    return std::filesystem::read_symlink(file.path(), gone) == "anon_inode:[userfaultfd]";
-  });
+  const auto fds = find_target_fds(pid, "anon_inode:[userfaultfd]");
+  return !fds || !fds->empty();
 }
 
 }  // namespace blip::proc
