@@ -57,13 +57,11 @@ bool any_before(proc::Attachment& attachment, std::span<const InterruptedCode> i
 }
 
 bool any_filtered(proc::Attachment& attachment) {
-  constexpr size_t kMostAsked = 256;
   const auto& threads = attachment.threads();
-  for (size_t i = 0; i < std::min(threads.size(), kMostAsked); ++i) {
-    const auto status = proc::read_status(attachment.pid(), threads[i].tid);
-    if (status && status->seccomp_mode != 0) return true;
-  }
-  return false;
+  return std::any_of(threads.begin(), threads.end(), [&](const proc::Thread& thread) {
+    const auto status = proc::read_status(attachment.pid(), thread.tid);
+    return !status || status->seccomp_mode != 0;
+  });
 }
 
 // Where all system calls that take memory away are known, they are watched, and among them those that install

@@ -20,7 +20,7 @@ std::vector<AddrRange> instructions_of(std::span<const x86::CloneSite> sites);
 bool any_before(proc::Attachment& attachment, std::span<const InterruptedCode> interrupted,
                 std::span<const x86::CloneSite> sites);
 
-// Whether a thread runs under a seccomp filter. Of very many threads some are not asked: it would take long.
+// Whether a thread runs under a seccomp filter, or may.
 bool any_filtered(proc::Attachment& attachment);
 
 }  // namespace blip::probe

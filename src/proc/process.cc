@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "proc/permission.h"
@@ -109,16 +110,20 @@ Status refuse_valgrind(pid_t pid, const std::string& path) {
 }
 
 // The kernel kills such a thread for reading the cycle counter, and for any system call but four.
-Status refuse_strict_seccomp(pid_t pid) {
+// Of the others the highest mode: each thread has its own.
+Result<int> seccomp_mode_of_all(pid_t pid) {
   constexpr int kStrict = 1;
+  int mode = 0;
   TRY(const std::vector<pid_t> threads, list_threads(pid));
   for (pid_t tid : threads) {
     const auto status = read_status(pid, tid);
-    if (status && status->seccomp_mode == kStrict)
+    if (!status) continue;  // it has ended
+    if (status->seccomp_mode == kStrict)
       return unsupported(fmt::format(
           "process {}: thread {} is in strict seccomp mode, where a probe would get it killed", pid, tid));
+    mode = std::max(mode, status->seccomp_mode);
   }
-  return {};
+  return mode;
 }
 
 }  // namespace
@@ -145,11 +150,10 @@ Result<Process> Process::open(pid_t pid) {
   TRY(process.exe_path_, read_exe_link(pid, tid));
   TRY_OK(refuse_foreign_machine(pid, tid, process.exe_path_));
   TRY_OK(refuse_valgrind(pid, process.exe_path_));
-  TRY_OK(refuse_strict_seccomp(pid));
+  TRY(process.seccomp_mode_, seccomp_mode_of_all(pid));
   process.start_time_ = stat.start_time;
   process.comm_ = read_comm(pid, pid);
   process.ns_pid_ = status.ns_pids.empty() ? pid : status.ns_pids.back();
-  process.seccomp_mode_ = status.seccomp_mode;
   if (!process.alive()) return no_such_process(pid);
   return process;
 }

@@ -12,6 +12,7 @@
 #include "proc/maps.h"
 #include "proc/memory.h"
 #include "proc/test_child.h"
+#include "proc/test_filter.h"
 
 namespace blip::proc {
 namespace {
@@ -116,6 +117,18 @@ TEST(Process, exited_leader_with_live_threads) {
   EXPECT_TRUE(process->alive());
   EXPECT_TRUE(read_maps(child.pid()));
   EXPECT_TRUE(Memory::open(child.pid()));
+}
+
+TEST(Process, a_filter_of_any_thread) {
+  Child child([](Child& self) {
+    std::thread([&] {
+      self.tell(test::install_filter());
+      ::pause();
+    }).detach();
+    sleep_forever(self);
+  });
+  ASSERT_EQ(child.hear(), 1);
+  EXPECT_EQ(Process::open(child.pid())->seccomp_mode(), 2);
 }
 
 TEST(Process, already_traced_names_the_tracer) {
