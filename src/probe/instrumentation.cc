@@ -405,7 +405,8 @@ bool Instrumentation::asks_kernel() const {
   });
 }
 
-// The gate page is private memory of the target: written from outside.
+// The gate page is private memory of the target: written from outside. What children of forks find when
+// theirs is wiped may have changed since the header was filled.
 Status Instrumentation::write_gate(uint32_t gate) {
   const abi::GatePage page{.gate = gate,
                            .pid = process_.ns_pid(),
@@ -413,6 +414,9 @@ Status Instrumentation::write_gate(uint32_t gate) {
                            .no_syscalls = forbids_calls(),
                            .calls = 0,
                            .own_ranges = no_ranges_.empty() && !forbids_calls()};
+  auto* header = reinterpret_cast<abi::DataHeader*>(region());
+  __atomic_store_n(&header->filtered, !no_calls_.empty(), __ATOMIC_SEQ_CST);
+  __atomic_store_n(&header->unannounced_gate, unannounced_gate(), __ATOMIC_RELAXED);
   return memory_.write(region_.control - abi::kGatePageSize, bytes_of(page));
 }
 

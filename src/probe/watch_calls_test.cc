@@ -3,9 +3,13 @@
 #include "probe/watch_calls.h"
 
 #include <gtest/gtest.h>
+#include <sys/syscall.h>
 
 #include <thread>
 
+#include "probe/instrumentation.h"
+#include "probe/module.h"
+#include "probe/watched_calls.h"
 #include "proc/test_child.h"
 #include "proc/test_filter.h"
 
@@ -14,6 +18,63 @@ namespace {
 
 using proc::test::Child;
 using proc::test::nap;
+
+// A process whose bytes a test changes.
+struct Target {
+  explicit Target(pid_t pid) : process(*proc::Process::open(pid)), memory(*proc::Memory::open(pid)) {
+    modules = std::move(load_modules(process, memory, *proc::read_maps(pid))->modules);
+  }
+
+  TargetAddr filter_site(uint32_t number) const {
+    for (const x86::CloneSite& site : find_filter_sites(modules).sites)
+      if (site.number == number) return site.addr;
+    return {};
+  }
+
+  // Without a probe: pads that come later may ask the kernel.
+  Result<std::unique_ptr<Instrumentation>> arm() {
+    const abi::Geometry geometry{.class_count = abi::kFirstClass + 1,
+                                 .subbuf_count = 2,
+                                 .subbuf_size = 4096,
+                                 .slot_size = 64,
+                                 .slot_count = 64};
+    return Instrumentation::arm(process, memory, modules, ModuleSites(modules.size()), {},
+                                {.geometry = geometry,
+                                 .modules_complete = true,
+                                 .follow_fork = true,
+                                 .spare_probes = 1,
+                                 .spares_ask_kernel = true});
+  }
+
+  proc::Process process;
+  proc::Memory memory;
+  std::vector<Module> modules;
+};
+
+const abi::DataHeader& header_of(const Instrumentation& i) {
+  return *reinterpret_cast<const abi::DataHeader*>(i.region());
+}
+
+void sleep_forever(Child& self) {
+  self.tell(1);
+  for (;;) nap(1000);
+}
+
+// Another tool's breakpoint on prctl(): found when the jumps are written, after the pads have been built.
+TEST(UnseenFilter, is_told_to_the_children_of_forks) {
+  Child child(sleep_forever);
+  ASSERT_TRUE(child.hear());
+  Target target(child.pid());
+  const TargetAddr prctl = target.filter_site(SYS_prctl);
+  ASSERT_NE(prctl, TargetAddr());
+  const std::array<uint8_t, 1> breakpoint{0xcc};
+  ASSERT_TRUE(target.memory.write(prctl, breakpoint));
+  auto armed = target.arm();
+  ASSERT_TRUE(armed) << armed.error().message();
+  EXPECT_NE((*armed)->no_calls(), "");
+  EXPECT_EQ(header_of(**armed).filtered, 1u);
+  EXPECT_EQ(header_of(**armed).unannounced_gate, abi::kGateClosed);
+}
 
 // One of very many threads.
 TEST(UnseenFilter, of_the_last_thread) {
