@@ -64,10 +64,7 @@ class Simulation {
         }
         return forget(o);
       case ZYDIS_MNEMONIC_AND:
-        // How a truth value is stored: the other bits are none of it.
-        if (o.is_register(0) && o.all[0].size == 8 && o.is_immediate(1) && o.all[1].imm.value.u == 1)
-          return true;
-        return forget(o);
+        return keep_truth(o) || forget(o);
       default:
         return forget(o);
     }
@@ -88,11 +85,9 @@ class Simulation {
 
  private:
   std::optional<int64_t> slot(const ZydisDecodedOperand& o) const {
+    if (!is_plain_slot(o)) return std::nullopt;
     const uint8_t base = general_register(o.mem.base);
-    if (o.mem.index != ZYDIS_REGISTER_NONE || o.mem.segment == ZYDIS_REGISTER_FS ||
-        o.mem.segment == ZYDIS_REGISTER_GS || base == kNoRegister ||
-        general_[base].kind != Held::Kind::kStack)
-      return std::nullopt;
+    if (general_[base].kind != Held::Kind::kStack) return std::nullopt;
     return general_[base].offset + o.mem.disp.value;
   }
 
@@ -119,6 +114,16 @@ class Simulation {
     if (g == kNoRegister || general_[g].kind != Held::Kind::kArgument || o.size / 8 > general_[g].size)
       return std::nullopt;
     return ArgumentStore{.reg = general_[g].reg};
+  }
+
+  // and $1, %REG: how a truth value is stored. The other bits are none of it, nor of the register any more.
+  bool keep_truth(const Operands& o) {
+    if (!o.is_register(0) || o.all[0].size != 8 || is_high_byte(o.all[0].reg.value)) return false;
+    if (!o.is_immediate(1) || o.all[1].imm.value.u != 1) return false;
+    Held& held = general_[general_register(o.all[0].reg.value)];
+    if (held.kind == Held::Kind::kStack) return false;
+    held.size = std::min<uint8_t>(held.size, 1);
+    return true;
   }
 
   bool push(const Operands& o) {

@@ -53,6 +53,19 @@ TEST(ArgumentStores, nothing_of_what_was_changed) {
   EXPECT_EQ(stores("48 89 7c 24 f8 c7 44 24 f8 00 00 00 00"), "rsp 0 rbp ?");
 }
 
+TEST(ArgumentStores, of_a_truth_value_the_lowest_byte) {
+  // and $1, dil; mov rdi, -8(rsp); mov dil, -9(rsp)
+  EXPECT_EQ(stores("40 80 e7 01 48 89 7c 24 f8 40 88 7c 24 f7"), "-9:1=7 rsp 0 rbp ?");
+  EXPECT_EQ(argument_stores(test::bytes("40 80 e7 01 90")).unchanged[7], 0U);
+  // and $1, ah; mov eax, -8(rsp)
+  EXPECT_EQ(stores("80 e4 01 89 44 24 f8"), "rsp 0 rbp ?");
+}
+
+TEST(ArgumentStores, half_of_the_stack_pointer_is_no_base) {
+  // mov rdi, -8(esp)
+  EXPECT_EQ(stores("67 48 89 7c 24 f8"), "rsp 0 rbp ?");
+}
+
 TEST(ArgumentStores, how_long_registers_are_the_callers) {
   // mov rdi, -8(rsp); mov ecx, edx; ret
   const Prologue prologue = argument_stores(test::bytes("48 89 7c 24 f8 89 ca c3"));

@@ -22,6 +22,11 @@ uint8_t general_register(ZydisRegister r) {
   return static_cast<uint8_t>(ZydisRegisterGetId(whole));
 }
 
+bool is_plain_slot(const ZydisDecodedOperand& o) {
+  return o.mem.index == ZYDIS_REGISTER_NONE && o.mem.segment != ZYDIS_REGISTER_FS &&
+         o.mem.segment != ZYDIS_REGISTER_GS && ZydisRegisterGetClass(o.mem.base) == ZYDIS_REGCLASS_GPR64;
+}
+
 uint16_t registers_changed(const Operands& operands) {
   uint16_t changed = 0;
   for (const ZydisDecodedOperand& o : operands.each()) {

@@ -34,6 +34,9 @@ std::optional<Operands> operands_of(std::span<const uint8_t> bytes);
 // 0 rax .. 15 r15, whatever its width; kNoRegister: no general register.
 uint8_t general_register(ZydisRegister r);
 
+// Memory at disp(base), all 64 bits of it, without an index.
+bool is_plain_slot(const ZydisDecodedOperand& o);
+
 // General registers that may get a new value, also in part or under a condition.
 uint16_t registers_changed(const Operands& operands);
 

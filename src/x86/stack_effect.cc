@@ -17,13 +17,6 @@ uint8_t register_at(const Operands& o, unsigned i) {
   return o.is_register(i) && o.all[i].size == 64 ? general_register(o.all[i].reg.value) : kNoRegister;
 }
 
-// disp(base), without an index.
-bool is_plain_slot(const ZydisDecodedOperand& o) {
-  return o.mem.index == ZYDIS_REGISTER_NONE && o.mem.segment != ZYDIS_REGISTER_FS &&
-         o.mem.segment != ZYDIS_REGISTER_GS && general_register(o.mem.base) != kNoRegister &&
-         ZydisRegisterGetClass(o.mem.base) == ZYDIS_REGCLASS_GPR64;
-}
-
 StackEffect clobbers(const Operands& o) { return {.clobbered = registers_changed(o)}; }
 
 StackEffect copy(uint8_t to, uint8_t from, int64_t offset) {
