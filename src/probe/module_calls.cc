@@ -9,6 +9,7 @@
 
 #include "abi/layout.h"
 #include "jit/unmap_pad.h"
+#include "probe/function_entries.h"
 #include "probe/module_code.h"
 #include "x86/call_numbers.h"
 
@@ -25,7 +26,7 @@ bool crosses_page(TargetAddr a) {
 }
 
 // The function around an address, from where decoding comes by it. Symbols of assembly may have no size: then
-// what is nearest before it.
+// what is nearest before it, up to the next.
 std::optional<AddrRange> function_around(const FunctionRanges& functions, TargetAddr at) {
   constexpr size_t kNested = 64;
   const auto next = std::upper_bound(functions.starts.begin(), functions.starts.end(), at);
@@ -33,8 +34,10 @@ std::optional<AddrRange> function_around(const FunctionRanges& functions, Target
   if (count == 0) return std::nullopt;
   for (size_t i = count; i-- > 0 && i + kNested >= count;)
     if (at < functions.ends[i]) return AddrRange{functions.starts[i], functions.ends[i]};
-  constexpr uint64_t kSyscallSize = 2;
-  return AddrRange{functions.starts[count - 1], at + kSyscallSize};
+  constexpr uint64_t kFurthest = 1 << 20, kSyscallSize = 2;
+  const TargetAddr start = functions.starts[count - 1];
+  if (at - start > kFurthest) return std::nullopt;
+  return AddrRange{start, next != functions.starts.end() ? *next : at + kSyscallSize};
 }
 
 class CallFinder {
@@ -42,26 +45,51 @@ class CallFinder {
   CallFinder(const Module& module, std::span<const uint32_t> numbers) : module_(module), wanted_(numbers) {}
 
   ModuleCalls run() {
+    std::vector<TargetAddr> places;
     for (const elf::Segment& s : module_.file().segments()) {
       if (!s.exec) continue;
       const auto text = module_.file().bytes(s.range);
       const TargetAddr base = module_.to_target(s.range.begin);
       for (const x86::CloneSite& site : x86::find_syscall_sites(text, base, wanted_)) forms_.push_back(site);
-      for (TargetAddr at : x86::find_syscall_bytes(text, base)) look_at(at);
+      for (TargetAddr at : x86::find_syscall_bytes(text, base)) places.push_back(at);
     }
+    if (!places.empty()) analyse(places);
+    for (TargetAddr at : places) look_at(at);
     return std::move(calls_);
   }
 
  private:
+  // First what is one at all: in most modules the bytes are a part of something else.
+  void analyse(std::span<const TargetAddr> places) {
+    functions_ = FunctionRanges::of(module_);
+    std::vector<AddrRange> callers;
+    for (TargetAddr at : places) {
+      const auto function = function_around(functions_, at);
+      if (!function || analysed_.contains(*function)) continue;
+      analysed_[*function] = x86::find_call_numbers(code_of(*function), function->begin, {});
+      if (!analysed_[*function].calls.empty()) callers.push_back(*function);
+    }
+    if (callers.empty()) return;
+    std::sort(callers.begin(), callers.end());
+    const FunctionEntries entries(module_, functions_, callers);
+    for (const AddrRange& f : callers)
+      analysed_[f] = x86::find_call_numbers(code_of(f), f.begin, entries.of(f));
+  }
+
+  std::span<const uint8_t> code_of(AddrRange function) const {
+    return module_.file().bytes({module_.to_file(function.begin), module_.to_file(function.end)});
+  }
+
   void look_at(TargetAddr at) {
-    if (!functions_) functions_ = FunctionRanges::of(module_);
-    const auto function = function_around(*functions_, at);
+    const auto function = function_around(functions_, at);
     const x86::NumberedCall* call = nullptr;
     if (function) {
-      const auto& calls = calls_of(*function);
-      const auto it = std::find_if(calls.begin(), calls.end(), [&](const auto& c) { return c.at == at; });
-      if (it == calls.end()) return;  // the bytes are a part of something else
-      call = &*it;
+      const x86::FunctionCalls& found = analysed_.at(*function);
+      const bool is_sure = !found.undecodable || at < *found.undecodable;
+      const auto it =
+          std::find_if(found.calls.begin(), found.calls.end(), [&](const auto& c) { return c.at == at; });
+      if (it == found.calls.end() && is_sure) return;  // the bytes are a part of something else
+      if (it != found.calls.end() && is_sure) call = &*it;
     }
     if (call && !call->numbers.empty() && !is_wanted(*call)) return;
     if (sets_ids(at)) return;
@@ -82,19 +110,10 @@ class CallFinder {
            b[3] == 0x18 && b[4] == 0x8b && b[5] == (b[2] & 7);
   }
 
-  const std::vector<x86::NumberedCall>& calls_of(AddrRange function) {
-    const auto [it, is_new] = analysed_.try_emplace(function.begin);
-    if (is_new || it->second.first < function.end) {
-      const auto code =
-          module_.file().bytes({module_.to_file(function.begin), module_.to_file(function.end)});
-      it->second = {function.end, x86::find_call_numbers(code, function.begin)};
-    }
-    return it->second.second;
-  }
-
   bool is_wanted(const x86::NumberedCall& call) const {
+    constexpr uint32_t kX32 = 0x4000'0000;  // the same calls
     return std::any_of(call.numbers.begin(), call.numbers.end(), [&](uint32_t n) {
-      return std::find(wanted_.begin(), wanted_.end(), n) != wanted_.end();
+      return std::find(wanted_.begin(), wanted_.end(), n & ~kX32) != wanted_.end();
     });
   }
 
@@ -113,9 +132,8 @@ class CallFinder {
 
   const Module& module_;
   std::span<const uint32_t> wanted_;
-  std::optional<FunctionRanges> functions_;
-  std::map<TargetAddr, std::pair<TargetAddr, std::vector<x86::NumberedCall>>>
-      analysed_;  // start -> end, calls
+  FunctionRanges functions_;
+  std::map<AddrRange, x86::FunctionCalls> analysed_;
   std::vector<x86::CloneSite> forms_;
   ModuleCalls calls_;
 };

@@ -61,10 +61,11 @@ WatchedCalls find_unmap_sites(std::span<const Module> modules) {
     const Module& module = modules[i];
     const ModuleCalls& calls = all[i];
     if (!calls.unknown.empty()) return {.sites = {}, .obstacle = calls.unknown};
-    if (is_glibc(module) && !has_expected(calls.sites))
+    const bool is_libc = is_glibc(module);
+    if (is_libc && !has_expected(calls.sites))
       return {.sites = {},
               .obstacle = module.basename() + " makes system calls in a way that blip does not know"};
-    has_libc |= is_glibc(module);
+    has_libc |= is_libc;
     found.sites.insert(found.sites.end(), calls.sites.begin(), calls.sites.end());
   }
   if (!has_libc) return {.sites = {}, .obstacle = "the program does not use the GNU C library"};

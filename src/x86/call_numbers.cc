@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <optional>
 
 #include "x86/decode.h"
+#include "x86/operands.h"
 
 namespace blip::x86 {
 
@@ -74,25 +74,18 @@ struct Move {
   uint32_t value = 0;
 };
 
-std::optional<Move> as_move(std::span<const uint8_t> bytes) {
-  uint8_t rex = 0;
-  if ((bytes[0] & 0xf0) == 0x40) rex = bytes[0], bytes = bytes.subspan(1);
-  const auto constant = [&](size_t at) {
-    uint32_t n = 0;
-    std::memcpy(&n, &bytes[at], sizeof n);
-    return n;
-  };
-  const unsigned b = (rex & 1) << 3, r = (rex & 4) << 1;
-  const bool is_wide = (rex & 8) != 0;
-  const uint8_t op = bytes[0];
-  if ((op & 0xf8) == 0xb8 && bytes.size() == (is_wide ? 9U : 5U)) return Move{(op & 7) | b, {}, constant(1)};
-  if (bytes.size() < 2 || bytes[1] < 0xc0) return {};
-  const unsigned rm = (bytes[1] & 7) | b, reg = (bytes[1] >> 3 & 7) | r;
-  if (op == 0xc7 && bytes.size() == 6) return Move{rm, {}, constant(2)};
-  if (op == 0x89 && bytes.size() == 2) return Move{rm, reg};
-  if (op == 0x8b && bytes.size() == 2) return Move{reg, rm};
-  if ((op == 0x31 || op == 0x33) && bytes.size() == 2 && rm == reg) return Move{rm, {}, 0};
-  return {};
+std::optional<Move> as_move(const Operands& o) {
+  constexpr uint16_t kWhole = 32;
+  if (!o.is_register(0) || o.all[0].size < kWhole) return {};
+  const unsigned to = general_register(o.all[0].reg.value);
+  if (to == kNoRegister) return {};
+  const bool between = o.is_register(1) && o.all[1].size == o.all[0].size;
+  const unsigned from = between ? general_register(o.all[1].reg.value) : kNoRegister;
+  if (o.insn.mnemonic == ZYDIS_MNEMONIC_XOR && from == to) return Move{to, {}, 0};
+  if (o.insn.mnemonic != ZYDIS_MNEMONIC_MOV) return {};
+  if (from != kNoRegister) return Move{to, from};
+  if (!o.is_immediate(1)) return {};
+  return Move{to, {}, static_cast<uint32_t>(o.all[1].imm.value.u)};
 }
 
 class Function {
@@ -101,16 +94,24 @@ class Function {
       : code_(code), base_(base), at_(code.size(), kNone) {
     for (size_t offset = 0; offset < code.size();) {
       const auto insn = decode(code.subspan(offset), base + offset);
-      if (insn) at_[offset] = insns_.size(), insns_.push_back(*insn);
-      offset += insn ? insn->length : 1;
+      if (!insn && !undecodable_) undecodable_ = base + offset;
+      const size_t length = insn ? insn->length : 1;
+      for (size_t i = 0; insn && i < length; ++i) at_[offset + i] = insns_.size();
+      if (insn) insns_.push_back(*insn);
+      offset += length;
     }
   }
 
-  std::vector<NumberedCall> run() {
+  FunctionCalls run(const OutsideEntries& entries) {
     // The bytes of one are in many instructions by accident.
     if (std::none_of(insns_.begin(), insns_.end(), [](const Insn& i) { return i.flow == Flow::kSyscall; }))
-      return {};
+      return {{}, undecodable_};
     states_.resize(insns_.size());
+    for (const TargetAddr entry : entries.certain) flow_into(entry, nothing_known());
+    for (const TargetAddr entry : entries.guessed)
+      if (is_instruction(entry)) flow_into(entry, nothing_known());
+    if (jumps_to_labels())
+      for (const Insn& insn : insns_) flow_into(insn.addr, nothing_known());
     for (size_t i = 0; i < insns_.size(); ++i)
       if (i == 0 || !states_[i]) begin_at(i);
     std::vector<NumberedCall> calls;
@@ -119,7 +120,7 @@ class Function {
       const State state = states_[i].value_or(nothing_known());
       calls.push_back({insns_[i].addr, state[kRax].is_any() ? std::vector<uint32_t>() : state[kRax].list()});
     }
-    return calls;
+    return {std::move(calls), undecodable_};
   }
 
  private:
@@ -127,6 +128,22 @@ class Function {
 
   // Nobody falls into the bytes between two pieces of code.
   bool is_padding(const Insn& insn) const { return insn.is_nop || insn.flow == Flow::kTrap; }
+
+  bool is_instruction(TargetAddr a) const {
+    if (a < base_ || a - base_ >= code_.size() || at_[a - base_] == kNone) return false;
+    return insns_[at_[a - base_]].addr == a;
+  }
+
+  // A computed goto: any instruction may be a label.
+  bool jumps_to_labels() const {
+    const auto jumps = [](const Insn& i) { return i.flow == Flow::kIndirectJump && !i.rip_relative; };
+    const auto takes_label = [&](const Insn& i) {
+      return i.lea_width != 0 && i.rip_relative && i.rip_target > base_ &&
+             i.rip_target - base_ < code_.size();
+    };
+    return std::any_of(insns_.begin(), insns_.end(), jumps) &&
+           std::any_of(insns_.begin(), insns_.end(), takes_label);
+  }
 
   void begin_at(size_t i) {
     if (i != 0 && is_padding(insns_[i])) return;
@@ -142,6 +159,7 @@ class Function {
     if (addr < base_ || addr - base_ >= code_.size()) return;
     const size_t i = at_[addr - base_];
     if (i == kNone) return;
+    if (insns_[i].addr != addr) return flow_astray(addr, state);
     bool grew = !states_[i];
     if (grew) {
       states_[i] = state;
@@ -149,6 +167,21 @@ class Function {
       for (unsigned r = 0; r < kRegisters; ++r) grew |= (*states_[i])[r].join(state[r]);
     }
     if (grew) work_.push_back(i);
+  }
+
+  // Into an instruction, as behind its prefix: followed until it comes to another one.
+  void flow_astray(TargetAddr addr, State state) {
+    const TargetAddr end = base_ + code_.size();
+    while (addr < end && !is_instruction(addr)) {
+      const auto insn = decode(code_.subspan(addr - base_), addr);
+      if (!insn || insn->flow != Flow::kNext) {
+        undecodable_ = std::min(undecodable_.value_or(addr), addr);
+        return;
+      }
+      apply(*insn, state);
+      addr = insn->end();
+    }
+    flow_into(addr, state);
   }
 
   void step(size_t i) {
@@ -160,8 +193,12 @@ class Function {
   }
 
   void apply(const Insn& insn, State& state) const {
-    const auto move = as_move(code_.subspan(insn.addr - base_, insn.length));
-    if (move) {
+    const auto operands = operands_of(code_.subspan(insn.addr - base_, insn.length));
+    if (!operands || insn.flow == Flow::kOther) {
+      state = nothing_known();
+      return;
+    }
+    if (const auto move = as_move(*operands)) {
       state[move->to] = move->from ? state[*move->from] : Values::of(move->value);
       return;
     }
@@ -174,7 +211,8 @@ class Function {
 
   std::span<const uint8_t> code_;
   TargetAddr base_;
-  std::vector<size_t> at_;  // offset -> instruction
+  std::vector<size_t> at_;  // offset -> the instruction that has this byte
+  std::optional<TargetAddr> undecodable_;
   std::vector<Insn> insns_;
   std::vector<std::optional<State>> states_;  // before each instruction; none: nothing leads there
   std::vector<size_t> work_;
@@ -182,8 +220,9 @@ class Function {
 
 }  // namespace
 
-std::vector<NumberedCall> find_call_numbers(std::span<const uint8_t> code, TargetAddr base) {
-  return Function(code, base).run();
+FunctionCalls find_call_numbers(std::span<const uint8_t> code, TargetAddr base,
+                                const OutsideEntries& entries) {
+  return Function(code, base).run(entries);
 }
 
 }  // namespace blip::x86

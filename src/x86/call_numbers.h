@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -15,8 +16,20 @@ struct NumberedCall {
   std::vector<uint32_t> numbers;  // sorted; empty: anything
 };
 
+struct FunctionCalls {
+  std::vector<NumberedCall> calls;
+  // The first byte that begins no instruction: behind it any may be hidden.
+  std::optional<TargetAddr> undecodable;
+};
+
+// Where code comes into a function from elsewhere. A guess that would be inside of an instruction was wrong.
+struct OutsideEntries {
+  std::span<const TargetAddr> certain, guessed;
+};
+
 // Those of `code`, a whole function at `base`, by the constants that come there on any way through direct
-// jumps. What only indirect jumps lead to is taken to begin with nothing known.
-std::vector<NumberedCall> find_call_numbers(std::span<const uint8_t> code, TargetAddr base);
+// jumps. At entries, and where nothing is seen to lead, nothing is known.
+FunctionCalls find_call_numbers(std::span<const uint8_t> code, TargetAddr base,
+                                const OutsideEntries& entries);
 
 }  // namespace blip::x86

@@ -41,18 +41,68 @@ const Case kCases[] = {
     {"around a loop", "bb ca 00 00 00 89 d8 0f 05 85 c0 75 f8 c3", {{202}}},
     // jmp rax; what follows is reached by who knows whom
     {"behind an indirect jump", "bb 0b 00 00 00 ff e0 89 d8 0f 05 c3", {{}}},
+    // mov eax, 11; je into the next, where it is or al, 0; mov eax, 12
+    {"a jump into an instruction", "b8 0b 00 00 00 74 01 b8 0c 00 00 00 0f 05 c3", {{}}},
+    {"a jump over a prefix", "b8 0b 00 00 00 74 01 48 89 c2 0f 05 c3", {{11}}},
+    // xbegin, whose abort is told in eax: no mov of a constant to eax
+    {"a transaction", "b8 0b 00 00 00 c7 f8 00 00 00 00 0f 05 c3", {{}}},
+    // lea rdx, label; jmp rax
+    {"a computed goto", "48 8d 15 07 00 00 00 ff e0 b8 0b 00 00 00 0f 05 c3", {{}}},
+};
+
+struct EntryCase {
+  const char* what;
+  size_t entry;  // offset
+  const char* code;
+  Numbers numbers;
+};
+const EntryCase kEntryCases[] = {
+    {"before the mov", 5, "89 fe 89 fe 90 b8 0b 00 00 00 0f 05 c3", {11}},
+    {"behind it", 5, "b8 0b 00 00 00 89 fe 0f 05 c3", {}},
+    {"at the instruction", 5, "b8 0b 00 00 00 0f 05 c3", {}},
+    {"in an instruction between", 6, "b8 0b 00 00 00 48 89 fe 0f 05 c3", {}},
+    {"outside", 100, "b8 0b 00 00 00 0f 05 c3", {11}},
 };
 
 TEST(CallNumbers, all_that_may_be_in_eax) {
   for (const Case& c : kCases) {
-    const auto calls = find_call_numbers(test::bytes(c.code), kBase);
+    const auto calls = find_call_numbers(test::bytes(c.code), kBase, {}).calls;
     ASSERT_EQ(calls.size(), c.calls.size()) << c.what;
     for (size_t i = 0; i < calls.size(); ++i) EXPECT_EQ(calls[i].numbers, c.calls[i]) << c.what;
   }
 }
 
+TEST(CallNumbers, where_code_comes_from_elsewhere_nothing_is_known) {
+  for (const EntryCase& c : kEntryCases) {
+    const TargetAddr entries[] = {kBase + c.entry};
+    const auto calls =
+        find_call_numbers(test::bytes(c.code), kBase, {.certain = entries, .guessed = {}}).calls;
+    ASSERT_EQ(calls.size(), 1u) << c.what;
+    EXPECT_EQ(calls[0].numbers, c.numbers) << c.what;
+  }
+}
+
+TEST(CallNumbers, a_guess_inside_an_instruction_was_wrong) {
+  const auto code = test::bytes("b8 0b 00 00 00 89 fe 0f 05 c3");
+  const auto numbers_by = [&](size_t offset) {
+    const TargetAddr guess[] = {kBase + offset};
+    return find_call_numbers(code, kBase, {.certain = {}, .guessed = guess}).calls.at(0).numbers;
+  };
+  EXPECT_EQ(numbers_by(6), Numbers{11});
+  EXPECT_EQ(numbers_by(5), Numbers{});
+}
+
 TEST(CallNumbers, bytes_that_only_look_like_one_are_none) {
-  EXPECT_TRUE(find_call_numbers(test::bytes("b8 0f 05 00 00 c3"), kBase).empty());
+  const FunctionCalls found = find_call_numbers(test::bytes("b8 0f 05 00 00 c3"), kBase, {});
+  EXPECT_TRUE(found.calls.empty());
+  EXPECT_FALSE(found.undecodable);
+}
+
+TEST(CallNumbers, behind_what_is_no_instruction_there_may_be_others) {
+  // 06 is none in 64-bit code; then test eax, 0x50f
+  const FunctionCalls found = find_call_numbers(test::bytes("90 06 a9 0f 05 00 00 c3"), kBase, {});
+  EXPECT_TRUE(found.calls.empty());
+  EXPECT_EQ(found.undecodable, kBase + 1);
 }
 
 }  // namespace
