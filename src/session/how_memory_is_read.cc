@@ -37,6 +37,8 @@ std::optional<std::string> TracedProcess::refresh_ranges() {
 }
 
 std::string TracedProcess::how_memory_is_read() const {
+  if (const std::string& why = pads_->instrumentation().no_calls(); !why.empty())
+    return fmt::format("process {}: memory is read on the stack's own page only: {}", process_.pid(), why);
   if (ranges_->obstacle().empty())
     return fmt::format("process {}: memory is read directly, where it is known to be there (valid ranges)",
                        process_.pid());

@@ -47,6 +47,14 @@ run: blip record -p $PID --function work --context backtrace -o t
 reads:
 exact:
 
+case: a program under a filter already, as root
+as: root
+target: sandboxed kill
+run: blip record -v -p $PID --function work --capture 's, i' -o t
+exact:
+expect-stderr: memory is read on the stack's own page only: the program runs under a seccomp filter
+check: {e.faults for e in events()} == {1}
+
 case: without root no system call is made for blip either, and its memory stays
 as: user
 state: text fds
