@@ -47,7 +47,7 @@ void HitCode::value(uint32_t at) {
     case Op::kThreadPointer:
       return thread_pointer();
     case Op::kLatency:
-      return latency();
+      return latency(n.value);
     case Op::kEntryValue:
       return emit_load_kept(a_, emission_.env, n.value, emission_.frame.size(), fault_);
     case Op::kReturned:

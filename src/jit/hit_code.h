@@ -111,7 +111,7 @@ class HitCode {
   void compare_here(const std::string& text);
   void compare_bytes(const script::Node& n);
   void thread_pointer();
-  void latency();
+  void latency(uint64_t rate);
   void jump(Cc cc, asmjit::Label pass, asmjit::Label fail, bool passes_next);
   std::optional<Direct> direct(uint32_t at) const;
   std::optional<Cc> direct_comparison(uint32_t at, bool emit) const;

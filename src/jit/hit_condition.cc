@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "jit/hit_condition.h"
 
-#include "jit/gate.h"
 #include "jit/kept_values.h"
 #include "jit/shadow_code.h"
 
@@ -35,35 +34,15 @@ Frame early_frame(const Emission& emission, Frame::Needs needs, uint16_t wanted)
 ConditionCode::ConditionCode(const Emission& emission)
     : a_(emission.code.assembler()),
       emission_(emission),
-      misses_(emission),
-      again_(a_.newLabel()),
-      passed_(a_.newLabel()),
-      slow_(a_.newLabel()),
-      slow_inside_(a_.newLabel()),
-      fails_inside_(a_.newLabel()) {
-  if (condition_uses_ranges(emission.program, emission.env))
-    section_.emplace(emission.code, *emission.env.rseq);
-}
+      reads_(emission, condition_uses_ranges(emission.program, emission.env)),
+      fails_inside_(a_.newLabel()) {}
 
 void ConditionCode::hot(asmjit::Label fails) {
-  if (!section_) return emit_calls(fails);
-  misses_.begin_tries();
-  a_.bind(again_);
-  a_.mov(rcx, emission_.env.control.value);
-  emit_gate_check(a_, slow_);
-  section_->begin();
-  emit_gate_check(a_, slow_inside_);
-  HitCode code(emission_, texts_, slow_inside_, &misses_);
-  asmjit::Label passes = a_.newLabel();
-  code.set_fault(fails_inside_);
-  code.branch(emission_.program.hit.condition, passes, fails_inside_, true);
-  a_.bind(passes);
-  section_->end();
-  a_.bind(passed_);
+  const asmjit::Label leaves = reads_.by_ranges() ? fails_inside_ : fails;
+  reads_.hot([&](HitCode& code) { emit(code, leaves); });
 }
 
-void ConditionCode::emit_calls(asmjit::Label fails) {
-  HitCode code(emission_, texts_);
+void ConditionCode::emit(HitCode& code, asmjit::Label fails) {
   asmjit::Label passes = a_.newLabel();
   code.set_fault(fails);
   code.branch(emission_.program.hit.condition, passes, fails, true);
@@ -71,20 +50,12 @@ void ConditionCode::emit_calls(asmjit::Label fails) {
 }
 
 void ConditionCode::cold(asmjit::Label fails) {
-  if (section_) {
-    misses_.emit(*section_, again_, slow_);
+  if (reads_.by_ranges()) {
     a_.bind(fails_inside_);
-    section_->abandon();
+    reads_.abandon();
     a_.jmp(fails);
-    section_->abort_here();
-    a_.bind(slow_inside_);
-    section_->abandon();
-    a_.bind(slow_);
-    emit_calls(fails);
-    a_.jmp(passed_);
   }
-  texts_.emit(a_);
-  if (section_) section_->emit_descriptor();
+  reads_.cold([&](HitCode& code) { emit(code, fails); });
 }
 
 void HitConditionEmitter::hot(asmjit::Label done) {

@@ -7,11 +7,11 @@
 #include <optional>
 
 #include "jit/hit_code.h"
+#include "jit/section_reads.h"
 
 namespace blip::jit {
 
-// The condition itself. If it reads memory, in a section of its own, where the table of valid ranges can be
-// used.
+// The condition itself.
 class ConditionCode {
  public:
   explicit ConditionCode(const Emission& emission);
@@ -21,15 +21,12 @@ class ConditionCode {
   void cold(asmjit::Label fails);
 
  private:
-  void emit_section(asmjit::Label fails_inside);
-  void emit_calls(asmjit::Label fails);
+  void emit(HitCode& code, asmjit::Label fails);
 
   asmjit::x86::Assembler& a_;
   Emission emission_;
-  TextPool texts_;
-  RangeMisses misses_;
-  std::optional<Section> section_;
-  asmjit::Label again_, passed_, slow_, slow_inside_, fails_inside_;
+  SectionReads reads_;
+  asmjit::Label fails_inside_;
 };
 
 // Of returns: around what happens there, with rsi = the call's abi::ShadowFrame.

@@ -73,8 +73,9 @@ void HitCode::check_range(uint32_t size) {
   a_.shr(rcx, runtime::kAddressBits);
   a_.jnz(fault_);
   const RangeMisses::Read read = misses_->add();
-  emit_range_check(a_, emission_.env, read.hint, size, qword_ptr(rsp, emission_.frame.word(depth_)),
-                   read.miss);
+  const Mem word = qword_ptr(rsp, emission_.frame.word(depth_));
+  emit_range_check(a_, emission_.env,
+                   {.address = rax, .size = size, .hint = range_hint(read.hint), .kept = word}, read.miss);
 }
 
 // Goes to `elsewhere`, with rax as it was, unless all bytes are on the page that rsp is on.
@@ -173,12 +174,10 @@ void HitCode::thread_pointer() {
   a_.mov(rax, rcx);
 }
 
-// In ns, of what the call's frame holds in units of the clock.
-void HitCode::latency() {
+// In ns, of what the call's frame holds in units of the clock. `rate`: ns per unit, times 2^48; 0: a unit is
+// one ns.
+void HitCode::latency(uint64_t rate) {
   constexpr unsigned kRateShift = 48;
-  uint64_t rate = emission_.env.latency_rate;
-  for (const Node& n : code_.nodes)  // the trace's own rate, if it was known when the program was made
-    if (n.op == Op::kLatency && n.value != 0) rate = n.value;
   a_.mov(rax, qword_ptr(rsi, shadow::kTime));
   if (rate == 0) return;
   a_.mov(rcx, rate);

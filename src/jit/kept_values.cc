@@ -6,7 +6,6 @@
 #include "jit/kept_values.h"
 
 #include "abi/shadow.h"
-#include "jit/gate.h"
 #include "jit/shadow_code.h"
 
 namespace blip::jit {
@@ -55,51 +54,20 @@ bool keeps_by_ranges(const Program& program, const Environment& env) {
 KeepCode::KeepCode(const Emission& emission)
     : a_(emission.code.assembler()),
       emission_(emission),
-      misses_(emission),
-      again_(a_.newLabel()),
-      kept_(a_.newLabel()),
-      slow_(a_.newLabel()),
-      slow_inside_(a_.newLabel()) {
-  if (keeps_by_ranges(emission.program, emission.env)) section_.emplace(emission.code, *emission.env.rseq);
-}
+      reads_(emission, keeps_by_ranges(emission.program, emission.env)) {}
 
 void KeepCode::hot() {
-  if (section_) {
-    misses_.begin_tries();
-    a_.bind(again_);
-    a_.mov(rcx, emission_.env.control.value);
-    emit_gate_check(a_, slow_);
-    section_->begin();
-    emit_gate_check(a_, slow_inside_);
-    HitCode code(emission_, texts_, slow_inside_, &misses_);
-    emit_values(code);
-    section_->end();
-  } else {
-    HitCode code(emission_, texts_);
-    emit_values(code);
-  }
-  a_.bind(kept_);
+  reads_.hot([&](HitCode& code) { emit_values(code); });
+}
+
+void KeepCode::cold() {
+  reads_.cold([&](HitCode& code) { emit_values(code); });
 }
 
 void KeepCode::emit_check() {
   a_.mov(rcx, blocks_base(emission_.env));
   emit_mix(a_, static_cast<uint32_t>(emission_.program.hit.outputs.size()));
   a_.mov(in_block(rcx, kCheck), rax);
-}
-
-void KeepCode::cold() {
-  if (section_) {
-    misses_.emit(*section_, again_, slow_);
-    section_->abort_here();
-    a_.bind(slow_inside_);
-    section_->abandon();
-    a_.bind(slow_);
-    HitCode code(emission_, texts_);
-    emit_values(code);
-    a_.jmp(kept_);
-  }
-  texts_.emit(a_);
-  if (section_) section_->emit_descriptor();
 }
 
 void KeepCode::emit_values(HitCode& code) {

@@ -2,15 +2,13 @@
 // What is computed at the entry of a call and kept for its return: abi::KeptValues.
 #pragma once
 
-#include <optional>
-
 #include "jit/hit_code.h"
+#include "jit/section_reads.h"
 
 namespace blip::jit {
 
 // At an entry, with rsi = the call's abi::ShadowFrame: the outputs of the program, all of them values, into
-// the call's block. What reads memory does so in a section of its own, where the table of valid ranges can be
-// used, or asks the runtime.
+// the call's block.
 class KeepCode {
  public:
   explicit KeepCode(const Emission& emission);
@@ -26,10 +24,7 @@ class KeepCode {
 
   asmjit::x86::Assembler& a_;
   Emission emission_;
-  TextPool texts_;
-  RangeMisses misses_;
-  std::optional<Section> section_;
-  asmjit::Label again_, kept_, slow_, slow_inside_;
+  SectionReads reads_;
 };
 
 bool keeps_by_ranges(const Program& program, const Environment& env);

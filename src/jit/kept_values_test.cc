@@ -131,11 +131,7 @@ TEST_P(Kept, a_signal_handler_may_call_the_function_between_any_two_instructions
 }
 
 INSTANTIATE_TEST_SUITE_P(Ways, Kept, testing::Values(Way::kRseq, Way::kShared, Way::kMonotonic),
-                         [](const auto& p) {
-                           return p.param == Way::kRseq     ? "rseq"
-                                  : p.param == Way::kShared ? "shared"
-                                                            : "monotonic";
-                         });
+                         [](const auto& p) { return test::way_name(p.param); });
 
 }  // namespace
 }  // namespace blip::jit

@@ -150,11 +150,7 @@ TEST_P(Latencies, a_gate_that_is_closed_or_ignored_counts_no_call) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Ways, Latencies, testing::Values(Way::kRseq, Way::kShared, Way::kMonotonic),
-                         [](const auto& p) {
-                           return p.param == Way::kRseq     ? "rseq"
-                                  : p.param == Way::kShared ? "shared"
-                                                            : "monotonic";
-                         });
+                         [](const auto& p) { return test::way_name(p.param); });
 
 // An int3 in place of the instruction that publishes: its signal comes between sum and bucket.
 TEST(Latency, a_signal_between_sum_and_bucket_leaves_both_right) {

@@ -7,11 +7,22 @@
 
 namespace blip::jit {
 
-// Goes to `elsewhere` unless `size` bytes from the address in rax on may be loaded. Inside of a section, and
-// the loads must follow in the same one. `hint`: a number of the read's own, where blip_find_range is told to
-// leave what it found. Clobbers rcx, flags and the 8 bytes at `word`; leaves in rdx how many bytes from the
-// address on may be loaded, at least `size`.
-void emit_range_check(asmjit::x86::Assembler& a, const Environment& env, uint32_t hint, uint32_t size,
-                      asmjit::x86::Mem word, asmjit::Label elsewhere);
+// Where blip_find_range is told to leave what it found, with rcx = the control address: by a number of the
+// read's own, or by a register that holds one.
+asmjit::x86::Mem range_hint(uint32_t number);
+asmjit::x86::Mem range_hint(asmjit::x86::Gp number);
+
+struct RangeRead {
+  asmjit::x86::Gp address;
+  uint32_t size;          // bytes
+  asmjit::x86::Mem hint;  // see range_hint()
+  asmjit::Operand kept;   // 8 bytes of memory or a register, where the hint stays
+};
+
+// Goes to `elsewhere` unless the bytes may be loaded. Inside of a section, and the loads must follow in the
+// same one. Clobbers rcx, flags and `kept`; leaves in rdx how many bytes from the address on may be loaded,
+// at least `size`.
+void emit_range_check(asmjit::x86::Assembler& a, const Environment& env, const RangeRead& read,
+                      asmjit::Label elsewhere);
 
 }  // namespace blip::jit

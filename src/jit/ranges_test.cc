@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <linux/membarrier.h>
 #include <sys/mman.h>
+#include <sys/rseq.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 
 #include "base/check.h"
 #include "base/mapping.h"
+#include "jit/safe_load.h"
 #include "jit/stubs.h"
 #include "jit/unmap_pad.h"
 #include "ring/range_publisher.h"
@@ -70,7 +72,9 @@ class RangeCheck : public JitRanges {
     auto& a = code.assembler();
     asmjit::Label elsewhere = a.newLabel();
     a.mov(rax, rdi);
-    emit_range_check(a, env_, kHint, 8, qword_ptr(rsp, -8), elsewhere);
+    emit_range_check(a, env_,
+                     {.address = rax, .size = 8, .hint = range_hint(kHint), .kept = qword_ptr(rsp, -8)},
+                     elsewhere);
     a.mov(rax, rdx);
     a.ret();
     a.bind(elsewhere);
@@ -102,6 +106,49 @@ TEST_F(RangeCheck, what_was_cut_and_what_was_published_anew) {
   EXPECT_EQ(room(0x10000), 0u);
   ASSERT_TRUE(find(0x10800));
   EXPECT_EQ(room(0x10800), 0x800u);
+}
+
+class SafeLoad : public JitRanges {
+ protected:
+  void SetUp() override {
+    if (__rseq_size == 0) GTEST_SKIP() << "this libc did not register rseq";
+    env_.rseq = Rseq{static_cast<int32_t>(__rseq_offset), RSEQ_SIG};
+    env_.unwind = TargetAddr(1);
+    ASSERT_TRUE(has_safe_load(env_));
+    CodeBuffer code(place());
+    emit_safe_load(code, env_,
+                   TargetAddr(reinterpret_cast<uint64_t>(blob_.data())) + runtime::kFindRangeOffset);
+    put(0, code.finish().value());
+    publish(words_, sizeof words_);
+  }
+
+  abi::SafeWord load(uint64_t addr) const { return reinterpret_cast<abi::SafeLoad>(code_.data())(addr); }
+  uint64_t at(size_t byte) const { return reinterpret_cast<uint64_t>(words_) + byte; }
+  void expect_nothing_at(uint64_t addr) const { EXPECT_EQ(load(addr).is_there, 0u) << addr; }
+
+  uint64_t words_[4] = {11, 22, 33, 44};
+};
+
+TEST_F(SafeLoad, words_of_the_range_and_nothing_beside_it) {
+  for (size_t i = 0; i < 4; ++i) {
+    const abi::SafeWord word = load(at(8 * i));
+    EXPECT_EQ(word.is_there, 1u);
+    EXPECT_EQ(word.word, words_[i]);
+  }
+  for (uint64_t bad : {at(25), at(32), at(0) - 1, uint64_t{0}, UINT64_MAX - 7, uint64_t{1} << 63})
+    expect_nothing_at(bad);
+}
+
+TEST_F(SafeLoad, what_was_cut) {
+  EXPECT_EQ(load(at(24)).word, 44u);
+  ASSERT_TRUE(ring::begin_unmap(control(), at(24), at(32)));
+  expect_nothing_at(at(24));
+  ring::end_unmap(control());
+}
+
+TEST_F(SafeLoad, not_while_a_child_may_run_on_the_threads_memory) {
+  region_.gate()->gate = abi::kGateOpen | abi::kGateChild;
+  expect_nothing_at(at(0));
 }
 
 class UnmapPad : public JitRanges {

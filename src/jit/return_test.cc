@@ -194,11 +194,7 @@ TEST_P(Returns, a_signal_handler_may_leave_by_longjmp_between_any_two_instructio
 }
 
 INSTANTIATE_TEST_SUITE_P(Ways, Returns, testing::Values(Way::kRseq, Way::kShared, Way::kMonotonic),
-                         [](const auto& p) {
-                           return p.param == Way::kRseq     ? "rseq"
-                                  : p.param == Way::kShared ? "shared"
-                                                            : "monotonic";
-                         });
+                         [](const auto& p) { return test::way_name(p.param); });
 
 }  // namespace
 }  // namespace blip::jit

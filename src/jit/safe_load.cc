@@ -3,11 +3,12 @@
 //   rdi  the address, kept
 //   r8   the number of its hint: one for each 64 KiB, for each thread has a stack of its own
 //   r9   how many more tries there are
-//   rcx  the control address, then the publication that is good
-//   rdx  the hint, the range's offset, its end, the room
+//   rsi  the hint
+//   rcx, rdx  of emit_range_check()
 #include "jit/safe_load.h"
 
 #include "jit/gate.h"
+#include "jit/ranges.h"
 #include "jit/section.h"
 
 namespace blip::jit {
@@ -19,27 +20,6 @@ namespace {
 constexpr uint32_t kTries = 8;
 constexpr uint8_t kHintShift = 16;
 static_assert(abi::kRangeHints == 256, "a hint's number is a byte of the address");
-
-// As emit_range_check() does it, in the same order.
-void emit_check(Assembler& a, const Environment& env, asmjit::Label miss) {
-  constexpr int32_t kHints = -int32_t{abi::kGatePageSize} + int32_t{abi::kRangeHintsOffset};
-  constexpr int32_t kStart = offsetof(abi::ValidRange, start), kEnd = offsetof(abi::ValidRange, end);
-  const auto published =
-      static_cast<int32_t>(env.geometry.ranges_offset() + offsetof(abi::RangeControl, word));
-  a.mov(rdx, qword_ptr(rcx, r8, 3, kHints));
-  a.mov(rsi, rdx);
-  a.shr(rdx, 32);
-  a.cmp(rdi, qword_ptr(rcx, rdx, 0, kStart));
-  a.jb(miss);
-  a.mov(rdx, qword_ptr(rcx, rdx, 0, kEnd));
-  a.mov(ecx, dword_ptr(rcx, published));
-  a.cmp(ecx, esi);
-  a.jne(miss);
-  a.sub(rdx, rdi);
-  a.jb(miss);
-  a.cmp(rdx, sizeof(uint64_t));
-  a.jb(miss);
-}
 
 }  // namespace
 
@@ -61,7 +41,8 @@ void emit_safe_load(CodeBuffer& code, const Environment& env, TargetAddr find_ra
   emit_gate_check(a, unknown);  // before the thread pointer is used
   section.begin();
   emit_gate_check(a, unknown_inside);
-  emit_check(a, env, miss);
+  emit_range_check(a, env, {.address = rdi, .size = sizeof(uint64_t), .hint = range_hint(r8), .kept = rsi},
+                   miss);
   a.mov(rax, qword_ptr(rdi));
   section.end();
   a.mov(edx, 1);

@@ -34,6 +34,9 @@ struct Call {
 };
 
 enum class Way { kRseq, kShared, kMonotonic };
+inline const char* way_name(Way way) {
+  return way == Way::kRseq ? "rseq" : way == Way::kShared ? "shared" : "monotonic";
+}
 
 // What the entry computes, and what the return makes of it.
 struct Keeping {

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+#include "jit/section_reads.h"
+
+#include "jit/gate.h"
+
+namespace blip::jit {
+
+using namespace asmjit::x86;  // NOLINT: register names
+
+SectionReads::SectionReads(const Emission& emission, bool by_ranges)
+    : a_(emission.code.assembler()),
+      emission_(emission),
+      misses_(emission),
+      again_(a_.newLabel()),
+      done_(a_.newLabel()),
+      slow_(a_.newLabel()),
+      slow_inside_(a_.newLabel()) {
+  if (by_ranges) section_.emplace(emission.code, *emission.env.rseq);
+}
+
+void SectionReads::hot(const Body& body) {
+  if (!section_) {
+    HitCode code(emission_, texts_);
+    return body(code);
+  }
+  misses_.begin_tries();
+  a_.bind(again_);
+  a_.mov(rcx, emission_.env.control.value);
+  emit_gate_check(a_, slow_);
+  section_->begin();
+  emit_gate_check(a_, slow_inside_);
+  HitCode code(emission_, texts_, slow_inside_, &misses_);
+  body(code);
+  section_->end();
+  a_.bind(done_);
+}
+
+void SectionReads::cold(const Body& body) {
+  if (section_) {
+    misses_.emit(*section_, again_, slow_);
+    section_->abort_here();
+    a_.bind(slow_inside_);
+    section_->abandon();
+    a_.bind(slow_);
+    HitCode code(emission_, texts_);
+    body(code);
+    a_.jmp(done_);
+  }
+  texts_.emit(a_);
+  if (section_) section_->emit_descriptor();
+}
+
+}  // namespace blip::jit
