@@ -91,9 +91,6 @@ Result<HitData> HitDataMaker::make(const Target& target) {
   }
   for (const Context& context : request.contexts)
     if (context.kind == ContextKind::kMemory) TRY_OK(add_memory(context.memory, target, data));
-  // Where nothing is there to be read, all is optimized out, say, the record still is one with a hit word.
-  if (!data.shapes.empty() && data.hit.outputs.empty())
-    data.hit.outputs.push_back({.kind = Output::Kind::kValue, .node = data.hit.code.constant(0), .size = 1});
   return data;
 }
 
