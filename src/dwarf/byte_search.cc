@@ -60,6 +60,21 @@ void find_many(std::span<const uint8_t> bytes, size_t begin, size_t end, const s
       found.push_back(i);
 }
 
+// What `find` adds for the places [begin, end), of all of them, sorted. On all CPUs.
+template <typename Find>
+Found find_in_pieces(size_t places, Find find) {
+  std::mutex mutex;
+  Found all;
+  parallel_pieces(places, kPiece, [&](size_t begin, size_t end) {
+    Found found;
+    find(begin, end, found);
+    const std::lock_guard lock(mutex);
+    all.insert(all.end(), found.begin(), found.end());
+  });
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
 }  // namespace
 
 std::vector<uint64_t> find_words(std::span<const uint8_t> bytes, std::vector<uint32_t> values) {
@@ -68,27 +83,17 @@ std::vector<uint64_t> find_words(std::span<const uint8_t> bytes, std::vector<uin
   values.erase(std::unique(values.begin(), values.end()), values.end());
   std::bitset<1 << 16> low_halves;
   for (uint32_t value : values) low_halves.set(value & 0xffff);
-  std::mutex mutex;
-  Found all;
-  parallel_pieces(bytes.size() - kWord + 1, kPiece, [&](size_t begin, size_t end) {
-    Found found;
+  return find_in_pieces(bytes.size() - kWord + 1, [&](size_t begin, size_t end, Found& found) {
     if (values.size() <= kFew)
       find_few(bytes, begin, end, values, found);
     else
       find_many(bytes, begin, end, values, low_halves, found);
-    const std::lock_guard lock(mutex);
-    all.insert(all.end(), found.begin(), found.end());
   });
-  std::sort(all.begin(), all.end());
-  return all;
 }
 
 std::vector<uint64_t> find_text(std::span<const uint8_t> bytes, std::string_view text) {
   if (text.empty() || bytes.size() < text.size()) return {};
-  std::mutex mutex;
-  Found all;
-  parallel_pieces(bytes.size() - text.size() + 1, kPiece, [&](size_t begin, size_t end) {
-    Found found;
+  return find_in_pieces(bytes.size() - text.size() + 1, [&](size_t begin, size_t end, Found& found) {
     const uint8_t* const last = bytes.data() + end + text.size() - 1;
     for (const uint8_t* at = bytes.data() + begin;;) {
       at =
@@ -97,11 +102,7 @@ std::vector<uint64_t> find_text(std::span<const uint8_t> bytes, std::string_view
       found.push_back(static_cast<uint64_t>(at - bytes.data()));
       ++at;
     }
-    const std::lock_guard lock(mutex);
-    all.insert(all.end(), found.begin(), found.end());
   });
-  std::sort(all.begin(), all.end());
-  return all;
 }
 
 }  // namespace blip::dwarf

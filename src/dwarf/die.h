@@ -57,6 +57,26 @@ void for_each_child(const Dwarf_Die& parent, Budget& budget, Look look) {
   }
 }
 
+// One place of a variable, and where it is right: [begin, end), which may be empty.
+struct LocationEntry {
+  Dwarf_Addr begin = 0, end = 0;
+  Dwarf_Op* ops = nullptr;
+  size_t count = 0;
+};
+inline constexpr int kMostLocations = 1000;
+
+// `look` gets each entry of a list of locations, and says whether to go on.
+template <typename Look>
+void for_each_location(Dwarf_Attribute location, Look look) {
+  Dwarf_Addr base = 0;
+  LocationEntry entry;
+  ptrdiff_t at = 0;
+  for (int i = 0; i < kMostLocations; ++i) {
+    at = ::dwarf_getlocations(&location, at, &base, &entry.begin, &entry.end, &entry.ops, &entry.count);
+    if (at <= 0 || !look(entry)) return;
+  }
+}
+
 template <typename Look>
 void for_each_child(const Dwarf_Die& parent, Look look) {
   Budget budget(kMostChildren);

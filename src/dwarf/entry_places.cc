@@ -69,30 +69,27 @@ bool is_unknown(const Place& place) { return place.kind == Place::Kind::kOptimiz
 // Where a list of locations begins to tell something, soon behind the entry.
 std::optional<uint64_t> first_told(const Dwarf_Die& variable, uint64_t entry) {
   constexpr uint64_t kSoon = 128;
-  constexpr int kMost = 1000;
-  auto location = attribute(variable, DW_AT_location);
-  Dwarf_Addr base = 0, begin = 0, end = 0, first = entry + kSoon;
-  Dwarf_Op* ops = nullptr;
-  size_t count = 0;
-  ptrdiff_t at = 0;
-  for (int i = 0; location && i < kMost; ++i) {
-    at = ::dwarf_getlocations(&*location, at, &base, &begin, &end, &ops, &count);
-    if (at <= 0) break;
-    if (begin > entry && begin < end) first = std::min(first, begin);
-  }
+  const auto location = attribute(variable, DW_AT_location);
+  if (!location) return std::nullopt;
+  uint64_t first = entry + kSoon;
+  for_each_location(*location, [&](const LocationEntry& told) {
+    if (told.begin > entry && told.begin < told.end) first = std::min<uint64_t>(first, told.begin);
+    return true;
+  });
   return first < entry + kSoon ? std::optional(first) : std::nullopt;
 }
 
 // What no convention tells, and of Rust everything.
 void add_stored(Module& module, const VariablePlaces& places, const Dwarf_Die& function,
-                const std::vector<Dwarf_Die>& parameters, std::vector<Place>& result) {
+                const std::vector<Dwarf_Die>& parameters, const std::vector<Located>& all,
+                std::vector<Place>& result) {
   const auto entry = entry_of(function);
   if (!entry) return;
   const bool is_rust = module.unit_of(function).language() == kRust;
   const StoredArguments stored(module.program(), FileAddr(*entry), places.base_is_register());
   for (size_t i = 0; i < parameters.size(); ++i) {
     const uint64_t size = script::resolve(module.types().of_holder(parameters[i])).size;
-    const Located located = places.locate(parameters[i], size);
+    const Located& located = all[i];
     if (!is_unknown(result[i]) && !(is_rust && located.is_unset)) continue;
     Place place = located.is_unset ? stored.place(located.place, size) : Place{};
     if (const auto later = first_told(parameters[i], *entry); later && is_unknown(place) && located.is_told) {
@@ -129,15 +126,15 @@ std::vector<Place> entry_places(Module& module, const VariablePlaces& places, co
   AbiSignature signature{.result = abi_value(module, function, language), .only_scalars = language == kRust};
   std::vector<Place> result(parameters.size());
   std::vector<size_t> passed;  // by the convention, in its order
-  std::vector<bool> unset(parameters.size());
+  std::vector<Located> all;
   bool is_certain = follows_convention(function, language);
   for (size_t i = 0; i < parameters.size(); ++i) {
     AbiValue value = abi_value(module, parameters[i], language);
-    Located located = places.locate(parameters[i], value.type ? script::resolve(*value.type).size : 0);
-    unset[i] = located.is_unset;
+    const Located& located =
+        all.emplace_back(places.locate(parameters[i], value.type ? script::resolve(*value.type).size : 0));
     if (located.passed == Located::Passed::kAsValue) value.passing = AbiValue::Passing::kByValue;
     if (located.passed == Located::Passed::kAsPointer) value.passing = AbiValue::Passing::kByReference;
-    if (!located.is_unset) result[i] = std::move(located.place);
+    if (!located.is_unset) result[i] = located.place;
     // What no place is told for may have been removed; compilers add and drop their own arguments.
     if (!located.is_told && flag(original(parameters[i]), DW_AT_artificial)) continue;
     is_certain = is_certain && located.is_told;
@@ -146,12 +143,12 @@ std::vector<Place> entry_places(Module& module, const VariablePlaces& places, co
   }
   const std::vector<Place> by_convention = script::argument_places(signature);
   for (size_t k = 0; k < passed.size(); ++k)
-    if (!unset[passed[k]] && contradicts(result[passed[k]], by_convention[k])) is_certain = false;
+    if (!all[passed[k]].is_unset && contradicts(result[passed[k]], by_convention[k])) is_certain = false;
   for (size_t k = 0; k < passed.size() && is_certain; ++k)
-    if (unset[passed[k]] && !is_promoted(function, language, signature.arguments[k].type))
+    if (all[passed[k]].is_unset && !is_promoted(function, language, signature.arguments[k].type))
       result[passed[k]] = by_convention[k];
-  if (std::find(unset.begin(), unset.end(), true) != unset.end())
-    add_stored(module, places, function, parameters, result);
+  if (std::any_of(all.begin(), all.end(), [](const Located& located) { return located.is_unset; }))
+    add_stored(module, places, function, parameters, all, result);
   return result;
 }
 

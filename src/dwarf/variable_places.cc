@@ -46,16 +46,14 @@ bool is_callers(std::span<const Dwarf_Op> ops, const FrameRules& frame) {
 // gcc tells where arguments are at the entry by a range that is empty, if an instruction begins there that
 // moves them. It is also how values of an inlined function's parameters are told that it changes at once,
 // without an instruction.
-bool find_empty_range(Dwarf_Attribute& location, FileAddr pc, Dwarf_Op*& ops, size_t& count) {
-  constexpr int kMost = 1000;
-  Dwarf_Addr base = 0, begin = 0, end = 0;
-  ptrdiff_t at = 0;
-  for (int i = 0; i < kMost; ++i) {
-    at = ::dwarf_getlocations(&location, at, &base, &begin, &end, &ops, &count);
-    if (at <= 0) return false;
-    if (begin == end && begin == pc.value) return true;
-  }
-  return false;
+bool find_empty_range(const Dwarf_Attribute& location, FileAddr pc, Dwarf_Op*& ops, size_t& count) {
+  bool found = false;
+  for_each_location(location, [&](const LocationEntry& entry) {
+    found = entry.begin == entry.end && entry.begin == pc.value;
+    if (found) ops = entry.ops, count = entry.count;
+    return !found;
+  });
+  return found;
 }
 
 Located::Passed passed(std::span<const Dwarf_Op> ops, const Located& located) {
