@@ -45,9 +45,8 @@ std::optional<unsigned> numbered(std::string_view name, std::string_view prefix,
 }  // namespace
 
 bool is_of_returns(std::string_view name) {
-  return name == "return" || name == "retval" ||
-         std::any_of(std::begin(kOfReturns), std::end(kOfReturns),
-                     [&](const ReturnName& known) { return known.name == name; });
+  return name == "return" || std::any_of(std::begin(kOfReturns), std::end(kOfReturns),
+                                         [&](const ReturnName& known) { return known.name == name; });
 }
 
 Operand Names::leaf(Op op, const Type& type, uint64_t value) {
@@ -154,7 +153,7 @@ Result<Operand> Names::returned() {
 }
 
 Result<Operand> Names::reg(std::string_view name) {
-  if (name == "return" || name == "retval") return returned();
+  if (name == "return") return returned();
   if (const auto special = of_return(name)) {
     if (site_.is_return) return *special;
     return refusal(fmt::format("'${}' is known only where a function returns: with --return", name));

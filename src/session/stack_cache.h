@@ -23,7 +23,6 @@ class StackCache {
 
   // Good until the next call.
   const Entry& of(uint32_t id);
-  uint64_t refused() const { return table_.refused(); }
 
  private:
   unwind::StackTableReader table_;
