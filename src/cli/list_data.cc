@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "cli/escape.h"
+#include "cli/json_text.h"
 
 namespace blip::cli {
 namespace {
@@ -48,52 +49,28 @@ void append_type(std::string& out, const ListedType& type) {
   for (const ListedMember& member : type.members) append_member(out, member);
 }
 
-class Json {
- public:
-  explicit Json(std::string& out) : out_(out) {}
+void append_variable(JsonText& json, const ListedVariable& v) {
+  json.text("name", v.name);
+  json.text("type", v.type);
+  json.text("place", v.place);
+  json.truth("parameter", v.is_parameter);
+}
 
-  void text(std::string_view key, const std::string& value, bool first = false) {
-    fmt::format_to(std::back_inserter(out_), "{}\"{}\":", first ? "" : ",", key);
-    append_json_string(out_, value);
-  }
-  void number(std::string_view key, uint64_t value) {
-    fmt::format_to(std::back_inserter(out_), ",\"{}\":{}", key, value);
-  }
-  template <typename List, typename One>
-  void list(std::string_view key, const List& all, One one) {
-    fmt::format_to(std::back_inserter(out_), ",\"{}\":[", key);
-    for (size_t i = 0; i < all.size(); ++i) {
-      out_ += i == 0 ? "{" : ",{";
-      one(all[i]);
-      out_ += '}';
-    }
-    out_ += ']';
-  }
+void append_member(JsonText& json, const ListedMember& m) {
+  json.text("name", m.name);
+  json.text("type", m.type);
+  json.number("offset", m.offset);
+  json.number("size", m.size);
+  if (m.bit_size == 0) return;
+  json.number("bit_offset", m.bit_offset);
+  json.number("bit_size", m.bit_size);
+}
 
-  void variable(const ListedVariable& v) {
-    text("name", v.name, true);
-    text("type", v.type);
-    text("place", v.place);
-    out_ += v.is_parameter ? ",\"parameter\":true" : ",\"parameter\":false";
-  }
-  void member(const ListedMember& m) {
-    text("name", m.name, true);
-    text("type", m.type);
-    number("offset", m.offset);
-    number("size", m.size);
-    if (m.bit_size == 0) return;
-    number("bit_offset", m.bit_offset);
-    number("bit_size", m.bit_size);
-  }
-  void type(const ListedType& t) {
-    text("name", t.name, true);
-    number("size", t.size);
-    list("members", t.members, [&](const ListedMember& m) { member(m); });
-  }
-
- private:
-  std::string& out_;
-};
+void append_type(JsonText& json, const ListedType& t) {
+  json.text("name", t.name);
+  json.number("size", t.size);
+  json.objects("members", t.members, [&](const ListedMember& m) { append_member(json, m); });
+}
 
 }  // namespace
 
@@ -106,10 +83,11 @@ void append_data(std::string& out, const ListedData& data) {
 
 void append_data_json(std::string& out, const ListedData& data) {
   if (data.signature.empty()) return;
-  Json json(out);
+  JsonText json(out);
   json.text("signature", data.signature);
-  json.list("variables", data.variables, [&](const ListedVariable& v) { json.variable(v); });
-  if (!data.types.empty()) json.list("types", data.types, [&](const ListedType& t) { json.type(t); });
+  json.objects("variables", data.variables, [&](const ListedVariable& v) { append_variable(json, v); });
+  if (!data.types.empty())
+    json.objects("types", data.types, [&](const ListedType& t) { append_type(json, t); });
 }
 
 }  // namespace blip::cli

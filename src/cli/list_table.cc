@@ -11,6 +11,7 @@
 #include "base/parallel.h"
 #include "cli/color.h"
 #include "cli/escape.h"
+#include "cli/json_text.h"
 #include "cli/list_data.h"
 
 namespace blip::cli {
@@ -147,54 +148,41 @@ class JsonWriter {
   JsonWriter(const Listing& listing, bool details) : listing_(listing), details_(details) {}
 
   void append(const ListedFunction& f) {
-    out_ += "{\"name\":";
-    append_json_string(out_, f.name);
-    if (!f.mangled.empty()) text("mangled", f.mangled);
-    number("address", f.address);
-    number("size", f.size);
-    if (!f.inlined_in.empty()) text("inlined_in", f.inlined_in);
-    text("module", listing_.modules[f.module].basename());
+    JsonText json(out_);
+    out_ += '{';
+    json.text("name", f.name);
+    if (!f.mangled.empty()) json.text("mangled", f.mangled);
+    json.number("address", f.address);
+    json.number("size", f.size);
+    if (!f.inlined_in.empty()) json.text("inlined_in", f.inlined_in);
+    json.text("module", listing_.modules[f.module].basename());
     const bool refused = f.step == PatchStep::kRefused;
-    text("patch", refused ? "none" : "jump");
-    refused ? text("refused", f.refusal) : text("step", step_name(f.step));
-    if (details_) append_details(f);
+    json.text("patch", refused ? "none" : "jump");
+    refused ? json.text("refused", f.refusal) : json.text("step", step_name(f.step));
+    if (details_) append_details(json, f);
     out_ += "}\n";
   }
   std::string take() { return std::move(out_); }
 
  private:
-  void key(std::string_view name) { fmt::format_to(std::back_inserter(out_), ",\"{}\":", name); }
-  void number(std::string_view name, uint64_t value) {
-    key(name);
-    fmt::format_to(std::back_inserter(out_), "{}", value);
-  }
-  void text(std::string_view name, std::string_view value) {
-    key(name);
-    append_json_string(out_, value);
-  }
-  void append_details(const ListedFunction& f);
+  void append_details(JsonText& json, const ListedFunction& f);
 
   const Listing& listing_;
   bool details_;
   std::string out_;
 };
 
-void JsonWriter::append_details(const ListedFunction& f) {
+void JsonWriter::append_details(JsonText& json, const ListedFunction& f) {
   if (!f.source_file.empty()) {
-    text("file", f.source_file);
-    number("line", f.source_line);
+    json.text("file", f.source_file);
+    json.number("line", f.source_line);
   }
-  if (!f.aliases.empty()) {
-    key("aliases");
-    for (size_t i = 0; i < f.aliases.size(); ++i) {
-      out_ += i == 0 ? '[' : ',';
-      append_json_string(out_, f.aliases[i]);
-    }
-    out_ += ']';
-  }
+  if (!f.aliases.empty())
+    json.list("aliases", f.aliases, [&](std::string_view name) { append_json_string(out_, name); });
   append_data_json(out_, f.data);
-  text("path", listing_.modules[f.module].path());
-  if (const std::string id = listing_.modules[f.module].file().build_id(); !id.empty()) text("build_id", id);
+  json.text("path", listing_.modules[f.module].path());
+  if (const std::string id = listing_.modules[f.module].file().build_id(); !id.empty())
+    json.text("build_id", id);
 }
 
 }  // namespace
