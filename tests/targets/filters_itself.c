@@ -4,24 +4,18 @@
 //   all      seccomp(), all threads at once, while they call
 //   prctl    the main thread alone, and its child
 //   raw      the same, and the child is made without libc's help
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stddef.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "allow.h"
 #include "work.h"
 
 enum { THREADS = 2, BEFORE = 500, AFTER = 500 };
-#define ALLOW(name) \
-  BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 
 static struct sock_filter filter[] = {
-    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+    LOAD_CALL,
     ALLOW(read),
     ALLOW(write),
     ALLOW(exit),
