@@ -6,6 +6,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/path.h"
 #include "cli/escape.h"
 #include "ctf/schema.h"
 
@@ -14,8 +15,6 @@ namespace blip::cli {
 namespace {
 
 using session::NamedFrame;
-
-std::string basename_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 void append_text_frame(std::string& out, size_t number, uint64_t address, const NamedFrame& frame) {
   fmt::format_to(std::back_inserter(out), "      #{} ", number);

@@ -47,20 +47,37 @@ std::string hex_bytes(const bt_field* structure, const char* name) {
 
 }  // namespace
 
+// To names that are there already; others are made of all files when they are needed.
+void ViewModules::tell_names(int32_t vpid, uint64_t base, const File& file) {
+  const auto names = names_.find(vpid);
+  if (names != names_.end() && file.is_whole())
+    names->second->add_file(file.path, base, file.size, file.build_id);
+}
+
 void ViewModules::take_file(int32_t vpid, const bt_field* payload) {
-  const uint64_t base = number(payload, "baddr"), size = number(payload, "memsz");
-  if (number(payload, "has_build_id") != 0) {
-    announced_[{vpid, base}] = {text(payload, "path"), size};
-  } else {
-    names_[vpid].add_file(text(payload, "path"), base, size, "");
-  }
+  const uint64_t base = number(payload, "baddr");
+  const File file{text(payload, "path"), number(payload, "memsz"), number(payload, "has_build_id") != 0};
+  tell_names(vpid, base, files_[vpid][base] = file);
 }
 
 void ViewModules::take_build_id(int32_t vpid, const bt_field* payload) {
   const uint64_t base = number(payload, "baddr");
-  const auto file = announced_.extract({vpid, base});
-  if (!file.empty())
-    names_[vpid].add_file(file.mapped().path, base, file.mapped().size, hex_bytes(payload, "build_id"));
+  const auto file = files_[vpid].find(base);
+  if (file == files_[vpid].end()) return;
+  file->second.build_id = hex_bytes(payload, "build_id");
+  tell_names(vpid, base, file->second);
+}
+
+session::FrameNames* ViewModules::names_of(int32_t vpid) {
+  if (const auto known = names_.find(vpid); known != names_.end()) return known->second.get();
+  const auto files = files_.find(vpid);
+  if (files == files_.end()) return nullptr;
+  std::shared_ptr<session::FrameNames>& names = names_[vpid];
+  for (const auto& [other, there] : names_)
+    if (there && files_[other] == files->second) return (names = there).get();
+  names = std::make_shared<session::FrameNames>();
+  for (const auto& [base, file] : files->second) names->add_file(file.path, base, file.size, file.build_id);
+  return names.get();
 }
 
 bool ViewModules::take(const bt_event* event) {
@@ -71,17 +88,25 @@ bool ViewModules::take(const bt_event* event) {
   const auto vpid = static_cast<int32_t>(number(context, "vpid"));
   const bt_field* payload = bt_event_borrow_payload_field_const(event);
   const std::string_view kind = std::string_view(name).substr(std::string_view(name).find(':') + 1);
+  if (kind == "start") {  // after exec another one
+    files_.erase(vpid);
+    names_.erase(vpid);
+  }
   if (kind == "bin_info" || kind == "load") take_file(vpid, payload);
   if (kind == "build_id") take_build_id(vpid, payload);
-  if (kind == "unload" && names_.contains(vpid)) names_[vpid].remove(number(payload, "baddr"));
+  if (kind == "unload") {
+    files_[vpid].erase(number(payload, "baddr"));
+    if (const auto names = names_.find(vpid); names != names_.end())
+      names->second->remove(number(payload, "baddr"));
+  }
   return true;
 }
 
 const std::vector<session::NamedFrame>& ViewModules::of(int32_t vpid, uint64_t address, bool is_return) {
   static const std::vector<session::NamedFrame> unknown(1);
-  auto process = names_.find(vpid);
-  if (process == names_.end()) process = names_.begin();
-  return process == names_.end() ? unknown : process->second.of(address, is_return);
+  session::FrameNames* names = names_of(vpid);
+  if (!names && !files_.empty()) names = names_of(files_.begin()->first);
+  return names ? names->of(address, is_return) : unknown;
 }
 
 }  // namespace blip::cli

@@ -5,8 +5,8 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "session/frame_names.h"
@@ -19,20 +19,29 @@ class ViewModules {
   // True: it was such an event, which is not to be shown.
   bool take(const bt_event* event);
 
-  // Of a process that nothing is told of, a child for one, what the first one has counts.
+  // Of a process that nothing is told of what the first one has counts.
   const std::vector<session::NamedFrame>& of(int32_t vpid, uint64_t address, bool is_return);
 
  private:
   struct File {
     std::string path;
     uint64_t size = 0;
+    bool has_build_id = false;  // it follows
+    std::string build_id{};
+
+    bool operator==(const File&) const = default;
+    bool is_whole() const { return !has_build_id || !build_id.empty(); }
   };
+  using Files = std::map<uint64_t, File>;  // by their first address
 
   void take_file(int32_t vpid, const bt_field* payload);
   void take_build_id(int32_t vpid, const bt_field* payload);
+  void tell_names(int32_t vpid, uint64_t base, const File& file);
+  session::FrameNames* names_of(int32_t vpid);
 
-  std::map<int32_t, session::FrameNames> names_;            // by process
-  std::map<std::pair<int32_t, uint64_t>, File> announced_;  // by process and address: their build-id follows
+  // By process. Children have what their parent has: those with the same files share the names.
+  std::map<int32_t, Files> files_;
+  std::map<int32_t, std::shared_ptr<session::FrameNames>> names_;  // of those that were asked for
 };
 
 }  // namespace blip::cli

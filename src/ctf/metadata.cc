@@ -142,8 +142,7 @@ class StreamText {
   }
 
   bool names_addresses() const {
-    return std::any_of(classes_.begin(), classes_.end(),
-                       [](const EventClass& c) { return c.name.starts_with("lttng_ust_statedump:"); });
+    return std::any_of(classes_.begin(), classes_.end(), [](const EventClass& c) { return c.tells_files; });
   }
 
   // babeltrace2's filter that names addresses (--debug-info) asks for ids from 0 on, and aborts at a gap.

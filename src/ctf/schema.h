@@ -106,6 +106,8 @@ struct EventClass {
   // plain fields. EventPacker makes events of them, whose fields lie back to back, all of their own length.
   bool has_hit_word = false;
   bool of_blip = false;      // blip writes it itself: no ring may hold one
+  bool tells_files = false;  // readers name addresses by such events, and look for the process in a context
+                             // that all events of the stream share
   bool many_places = false;  // its name is no function's or instruction's: the field ip tells the place
   std::vector<RecordOutput> outputs{};  // at most kMaxOutputs
   uint32_t fixed_size = 0;              // of a record with a hit word: where bytes of changing number begin

@@ -15,6 +15,8 @@
 
 namespace blip::ctf {
 
+inline constexpr uint32_t kNoCpu = UINT32_MAX;  // of streams that no CPU has to itself
+
 struct StreamInfo {
   uint64_t instance_id = 0;  // unique in the trace
   uint32_t cpu_id = 0;

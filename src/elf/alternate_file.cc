@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/hex.h"
+
 namespace blip::elf {
 
 namespace {
@@ -71,8 +73,7 @@ std::optional<AlternateLink> alternate_link(const ElfFile& file) {
   if (end == bytes.end() || length == 0 || length > kLongestPath) return std::nullopt;
   const std::span<const uint8_t> id = bytes.subspan(length + 1);
   if (id.empty() || id.size() > 64) return std::nullopt;
-  return AlternateLink{{reinterpret_cast<const char*>(bytes.data()), length},
-                       fmt::format("{:02x}", fmt::join(id, ""))};
+  return AlternateLink{{reinterpret_cast<const char*>(bytes.data()), length}, to_hex(id)};
 }
 
 AlternateFile find_alternate_file(const ElfFile& debug, bool is_program, std::span<const SearchRoot> roots) {

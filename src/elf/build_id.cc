@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <elf.h>
-#include <fmt/format.h>
 
+#include "base/hex.h"
 #include "elf/bytes.h"
 #include "elf/elf_file.h"
 
@@ -9,12 +9,6 @@ namespace blip::elf {
 namespace {
 
 uint64_t padded(uint64_t size, uint64_t alignment) { return (size + alignment - 1) & ~(alignment - 1); }
-
-std::string hex(std::span<const uint8_t> bytes) {
-  std::string text;
-  for (uint8_t byte : bytes) text += fmt::format("{:02x}", byte);
-  return text;
-}
 
 struct Place {
   uint64_t offset;
@@ -38,16 +32,16 @@ std::optional<Place> find_build_id(std::span<const uint8_t> notes) {
 }  // namespace
 
 std::string ElfFile::build_id() const {
-  if (auto range = build_id_range()) return hex(bytes(*range));
+  if (auto range = build_id_range()) return to_hex(bytes(*range));
   for (const ProgramHeader& header : program_headers_) {
     if (header.type != PT_NOTE) continue;
     auto notes = file_bytes(header.offset, header.filesz);
-    if (auto place = find_build_id(notes)) return hex(clamped(notes, place->offset, place->size));
+    if (auto place = find_build_id(notes)) return to_hex(clamped(notes, place->offset, place->size));
   }
   for (const Section& section : sections_) {
     if (section.type != SHT_NOTE) continue;
     auto notes = section_bytes(section);
-    if (auto place = find_build_id(notes)) return hex(clamped(notes, place->offset, place->size));
+    if (auto place = find_build_id(notes)) return to_hex(clamped(notes, place->offset, place->size));
   }
   return {};
 }

@@ -15,8 +15,6 @@
 namespace blip::elf {
 namespace {
 
-constexpr const char* kDebugDirectory = "/usr/lib/debug";
-
 bool has_symtab(const ElfFile& file) {
   return std::any_of(file.sections().begin(), file.sections().end(),
                      [](const Section& s) { return s.type == SHT_SYMTAB && s.size > 0; });

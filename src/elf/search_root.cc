@@ -20,7 +20,7 @@ Fd open_in_root(const SearchRoot& root, const std::string& path) {
 
 std::string build_id_path(const std::string& build_id) {
   if (build_id.size() < 4) return "";
-  return fmt::format("/usr/lib/debug/.build-id/{}/{}.debug", build_id.substr(0, 2), build_id.substr(2));
+  return fmt::format("{}/.build-id/{}/{}.debug", kDebugDirectory, build_id.substr(0, 2), build_id.substr(2));
 }
 
 }  // namespace blip::elf

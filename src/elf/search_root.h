@@ -12,6 +12,9 @@ namespace blip::elf {
 // FIFO.
 Fd open_in_root(const SearchRoot& root, const std::string& path);
 
+// Where distributions put debug files.
+inline constexpr const char* kDebugDirectory = "/usr/lib/debug";
+
 // Where a debug file of that build-id is: "/usr/lib/debug/.build-id/xx/yyyy.debug"; empty: it is too short.
 std::string build_id_path(const std::string& build_id);
 

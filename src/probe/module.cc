@@ -4,13 +4,9 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "base/path.h"
+
 namespace blip::probe {
-
-namespace {
-
-std::string basename_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
-
-}  // namespace
 
 Module::Module(std::shared_ptr<ModuleFile> file, std::string path, uint64_t bias, bool is_executable)
     : file_(std::move(file)),

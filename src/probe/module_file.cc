@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "probe/module_file.h"
 
+#include <fmt/core.h>
+
+#include "base/path.h"
 #include "base/progress.h"
 #include "elf/alternate_file.h"
 #include "elf/landing_pads.h"
@@ -17,7 +20,7 @@ Result<const elf::SymbolTable*> ModuleFile::symbols() {
 }
 
 Status ModuleFile::load_symbols() {
-  const progress::Step step("reading the symbols of " + elf_.path().substr(elf_.path().rfind('/') + 1));
+  const progress::Step step(fmt::format("reading the symbols of {}", basename_of(elf_.path())));
   elf::DebugFiles debug = elf::find_debug_files(elf_, roots_);
   debug_files_ = std::move(debug.files);
   notes_ = std::move(debug.notes);

@@ -8,6 +8,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "base/path.h"
 #include "elf/function_index.h"
 #include "elf/match.h"
 #include "probe/functions.h"
@@ -135,7 +136,7 @@ class Resolver {
 
   Error no_module(const elf::Spec& spec) const {
     for (const UnreadableModule& m : context_.unreadable)
-      if (elf::module_matches(*spec.module, m.path.substr(m.path.rfind('/') + 1)))
+      if (elf::module_matches(*spec.module, basename_of(m.path)))
         return Error(ErrorKind::kNotFound, fmt::format("{}: {}", spec.text, m.text()));
     return Error(ErrorKind::kNotFound, fmt::format("{}: no module '{}' is loaded; there are {}", spec.text,
                                                    *spec.module, module_list()));

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "base/directory.h"
+#include "base/path.h"
 #include "proc/status.h"
 #include "proc/thread_names.h"
 
@@ -28,7 +29,7 @@ std::string executable_basename(pid_t pid) {
   if (size <= 0) return {};
   std::string_view name(path, static_cast<size_t>(size));
   if (name.ends_with(kDeleted)) name.remove_suffix(kDeleted.size());
-  return std::string(name.substr(name.rfind('/') + 1));
+  return std::string(basename_of(name));
 }
 
 bool owned(pid_t pid) {

@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "base/fd.h"
+#include "base/path.h"
 #include "proc/proc_directory.h"
 #include "proc/status.h"
 #include "proc/stub.h"
@@ -35,8 +36,6 @@ std::string read_exe_link(pid_t pid) {
       ::readlink(fmt::format("/proc/{}/task/{}/exe", pid, *tid).c_str(), path, sizeof path);
   return length < 0 ? std::string() : std::string(path, static_cast<size_t>(length));
 }
-
-std::string_view basename_of(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 // Lower is better. The executable and libc are never unloaded.
 int rank_of(const Map& map, std::string_view exe) {

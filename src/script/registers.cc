@@ -8,8 +8,7 @@ namespace blip::script {
 
 namespace {
 
-constexpr uint64_t kRegisters = 16;
-constexpr std::string_view kWide[] = {"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi"};
+constexpr uint64_t kNamed = 8;  // the rest have numbers
 constexpr std::string_view kHalf[] = {"eax", "ecx", "edx", "ebx", "esp", "ebp", "esi", "edi"};
 constexpr std::string_view kWord[] = {"ax", "cx", "dx", "bx", "sp", "bp", "si", "di"};
 constexpr std::string_view kByte[] = {"al", "cl", "dl", "bl", "spl", "bpl", "sil", "dil"};
@@ -19,7 +18,7 @@ std::optional<uint64_t> number(std::string_view digits) {
   uint64_t n = 0;
   const auto [end, failed] = std::from_chars(digits.data(), digits.data() + digits.size(), n);
   const bool is_all = failed == std::errc() && end == digits.data() + digits.size();
-  return is_all && n < kRegisters ? std::optional(n) : std::nullopt;
+  return is_all && n < kGeneralRegisters.size() ? std::optional(n) : std::nullopt;
 }
 
 // r8 to r15, with d, w or b behind.
@@ -32,15 +31,15 @@ std::optional<RegisterPart> numbered(std::string_view name) {
   if (name.ends_with('b')) size = 1;
   if (size < 8) name.remove_suffix(1);
   const auto n = number(name);
-  if (!n || *n < std::size(kWide)) return std::nullopt;
+  if (!n || *n < kNamed) return std::nullopt;
   return RegisterPart{.number = *n, .size = size};
 }
 
 }  // namespace
 
 std::optional<RegisterPart> general_register(std::string_view name) {
-  for (uint64_t i = 0; i < std::size(kWide); ++i) {
-    if (name == kWide[i]) return RegisterPart{.number = i};
+  for (uint64_t i = 0; i < kNamed; ++i) {
+    if (name == kGeneralRegisters[i]) return RegisterPart{.number = i};
     if (name == kHalf[i]) return RegisterPart{.number = i, .size = 4};
     if (name == kWord[i]) return RegisterPart{.number = i, .size = 2};
     if (name == kByte[i]) return RegisterPart{.number = i, .size = 1};

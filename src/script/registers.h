@@ -2,11 +2,17 @@
 // Names of x86-64's registers.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
 
 namespace blip::script {
+
+// In encoding order.
+inline constexpr std::array<std::string_view, 16> kGeneralRegisters = {
+    "rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi",
+    "r8",  "r9",  "r10", "r11", "r12", "r13", "r14", "r15"};
 
 struct RegisterPart {
   uint64_t number = 0;  // in encoding order

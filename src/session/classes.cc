@@ -2,25 +2,20 @@
 #include "session/classes.h"
 
 #include <fmt/format.h>
-#include <algorithm>
 
-#include <array>
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <string_view>
 
 #include "abi/layout.h"
 #include "jit/hit_needs.h"
+#include "script/registers.h"
 #include "session/captured_fields.h"
 
 namespace blip::session {
 
 namespace {
-
-// In encoding order.
-constexpr std::array<std::string_view, 16> kRegisters = {"rax", "rcx", "rdx", "rbx", "rsp", "rbp",
-                                                         "rsi", "rdi", "r8",  "r9",  "r10", "r11",
-                                                         "r12", "r13", "r14", "r15"};
 
 struct LayoutField {
   ctf::Field field;
@@ -31,9 +26,8 @@ struct LayoutField {
 
 LayoutField register_field(std::string_view name) {
   LayoutField f{{std::string(name), ctf::FieldType::kHex64}, jit::Capture::kRegister};
-  const auto it = std::find(kRegisters.begin(), kRegisters.end(), name);
-  if (it != kRegisters.end()) {
-    f.reg = static_cast<uint8_t>(it - kRegisters.begin());
+  if (const auto part = script::general_register(name)) {
+    f.reg = static_cast<uint8_t>(part->number);
   } else {
     f.capture = name == "rip" ? jit::Capture::kConstant : jit::Capture::kFlags;
   }
@@ -50,7 +44,7 @@ void add_context(const Context& context, std::vector<LayoutField>& out) {
       out.push_back(register_field(context.register_name));
       return;
     case ContextKind::kAllRegisters:
-      for (std::string_view name : kRegisters) out.push_back(register_field(name));
+      for (std::string_view name : script::kGeneralRegisters) out.push_back(register_field(name));
       out.push_back(register_field("rip"));
       out.push_back(register_field("rflags"));
       return;
@@ -263,11 +257,14 @@ uint32_t ClassTable::largest_record(const std::vector<bool>& requests) const {
   return largest;
 }
 
-uint16_t ClassTable::add_own(ctf::EventClass own) {
-  own.id = static_cast<uint16_t>(abi::kFirstClass + classes_.size());
-  own.of_blip = true;
-  ctf::lay_out(own);
-  classes_.push_back(std::move(own));
+uint16_t ClassTable::add_own(const OwnClass& own) {
+  ctf::EventClass c{.id = static_cast<uint16_t>(abi::kFirstClass + classes_.size()), .name = own.name};
+  c.leads_with_pid = c.of_blip = true;
+  c.tells_files = own.tells_files;
+  c.fields = {{.name = "vpid", .type = ctf::FieldType::kInt32, .is_context = true}, own.context};
+  c.fields.insert(c.fields.end(), own.payload.begin(), own.payload.end());
+  ctf::lay_out(c);
+  classes_.push_back(std::move(c));
   origins_.push_back({"", 0});
   return classes_.back().id;
 }

@@ -34,6 +34,14 @@ struct ProbedPlace {
   bool is_entry = false;    // the first instruction of a function
 };
 
+// Of events that blip writes itself: vpid and another context, then the payload.
+struct OwnClass {
+  const char* name;
+  ctf::Field context;
+  std::vector<ctf::Field> payload;
+  bool tells_files = false;
+};
+
 // The event classes of a trace. The same function in several processes has one class, so that a trace of a
 // hundred workers reads like one of a single process.
 class ClassTable {
@@ -52,7 +60,7 @@ class ClassTable {
   uint32_t largest_record(const std::vector<bool>& requests) const;
 
   // One that blip writes itself; laid out here. Returns its id.
-  uint16_t add_own(ctf::EventClass own);
+  uint16_t add_own(const OwnClass& own);
 
   // classes()[i].id == i + abi::kFirstClass, which is cut where programs only count.
   const std::vector<ctf::EventClass>& classes() const { return classes_; }

@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "elf/search_root.h"
 #include "session/debug_images.h"
 #include "session/debuginfod.h"
 #include "session/trusted_path.h"
@@ -30,9 +31,8 @@ Result<dwarf::DebugInfo> open_debug_info(dwarf::DebugImages parts) {
 }
 
 std::string where_it_was_looked_for(const probe::Module& module) {
-  return fmt::format(
-      "{} has no debugging information (looked in the file itself, beside it, and under /usr/lib/debug)",
-      module.basename());
+  return fmt::format("{} has no debugging information (looked in the file itself, beside it, and under {})",
+                     module.basename(), elf::kDebugDirectory);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "session/frame_names.h"
 
 #include "abi/layout.h"
+#include "base/path.h"
 #include "ctf/schema.h"
 #include "probe/functions.h"
 #include "session/debug_images.h"
@@ -10,8 +11,6 @@
 namespace blip::session {
 
 namespace {
-
-std::string basename_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 // Where the file's own addresses begin: segments are mapped in whole pages.
 uint64_t first_page(const elf::ElfFile& file) {
@@ -38,17 +37,16 @@ void FrameNames::add(const probe::Module& module) {
   put({.range = module.extent(), .name = module.basename(), .module = module});
 }
 
-bool FrameNames::add_file(const std::string& path, uint64_t begin, uint64_t size,
+void FrameNames::add_file(const std::string& path, uint64_t begin, uint64_t size,
                           const std::string& build_id) {
-  Image image{
-      .range = {TargetAddr(begin), TargetAddr(begin + size)}, .name = basename_of(path), .module = {}};
+  Image image{.range = {TargetAddr(begin), TargetAddr(begin + size)},
+              .name = std::string(basename_of(path)),
+              .module = {}};
   if (auto module = probe::Module::of_file(path); module) {
     const bool is_same = build_id.empty() || module->file().build_id() == build_id;
     if (is_same) image.module = module->moved_to(begin - first_page(module->file()));
   }
-  const bool usable = image.module.has_value();
   put(std::move(image));
-  return usable;
 }
 
 void FrameNames::remove(uint64_t begin) {

@@ -22,9 +22,9 @@ class FrameNames {
  public:
   // It takes the place of what it overlaps.
   void add(const probe::Module& module);
-  // A file that was mapped from `begin` on; its build-id, in hex, if one is known, must be the same. False:
-  // it cannot be used, and frames in it keep their module's name only.
-  bool add_file(const std::string& path, uint64_t begin, uint64_t size, const std::string& build_id);
+  // A file that was mapped from `begin` on. Unless it can be read and has that build-id, in hex, if one is
+  // known, frames in it keep their module's name only.
+  void add_file(const std::string& path, uint64_t begin, uint64_t size, const std::string& build_id);
   // What began there has gone.
   void remove(uint64_t begin);
 

@@ -2,7 +2,6 @@
 #include "session/lifecycle.h"
 
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include <cstring>
 
 #include "abi/layout.h"
+#include "ctf/clock.h"
 #include "proc/executable_path.h"
 #include "proc/thread_names.h"
 
@@ -40,22 +40,6 @@ const std::vector<KindFact>& kinds() {
 }
 
 constexpr int32_t kNotKnown = -1;
-constexpr uint32_t kNoCpu = UINT32_MAX;
-
-ctf::EventClass make_class(const KindFact& kind) {
-  ctf::EventClass c{.name = kind.name};
-  c.leads_with_pid = true;
-  c.fields.push_back({.name = "vpid", .type = Type::kInt32, .is_context = true});
-  c.fields.push_back({.name = "vtid", .type = Type::kInt32, .is_context = true});
-  c.fields.insert(c.fields.end(), kind.payload.begin(), kind.payload.end());
-  return c;
-}
-
-uint64_t monotonic_ns() {
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-}
 
 // NUL-padded; of a text that is too long, its end. Never empty: see FieldType::kText16.
 void store_text(std::string_view text, uint8_t* to, size_t size) {
@@ -97,12 +81,13 @@ struct Lifecycle::Facts {
 };
 
 Lifecycle::Lifecycle(ClassTable& classes, EventLimit& limit) : classes_(classes), limit_(limit) {
-  for (const KindFact& kind : kinds()) ids_.push_back(classes.add_own(make_class(kind)));
-  last_look_ns_ = now_ns_ = monotonic_ns();
+  const ctf::Field thread{.name = "vtid", .type = Type::kInt32, .is_context = true};
+  for (const KindFact& kind : kinds()) ids_.push_back(classes.add_own({kind.name, thread, kind.payload}));
+  last_look_ns_ = now_ns_ = ctf::HostClocks::monotonic_ns();
 }
 
 Status Lifecycle::write_to(const TraceOutput& output) {
-  const ctf::StreamInfo info{output.first_stream, kNoCpu, std::nullopt};
+  const ctf::StreamInfo info{output.first_stream, ctf::kNoCpu, std::nullopt};
   TRY(ctf::StreamWriter writer,
       ctf::StreamWriter::create(output.dir.dir_fd(), output.prefix + "lifecycle", output.uuid, info));
   stream_ = std::make_unique<ctf::StreamWriter>(std::move(writer));
@@ -144,7 +129,7 @@ void Lifecycle::look_at(Entry& entry) {
 }
 
 void Lifecycle::look(const FamilyNews& news, const std::vector<int32_t>& heard_of) {
-  now_ns_ = std::max(last_look_ns_, monotonic_ns());
+  now_ns_ = std::max(last_look_ns_, ctf::HostClocks::monotonic_ns());
   for (const FamilyNews::Birth& birth : news.born) {
     tell(kFork, birth.child, last_look_ns_,
          {.vtid = birth.child.vpid,

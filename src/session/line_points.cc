@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 
+#include "base/path.h"
 #include "base/progress.h"
 #include "dwarf/line_search.h"
 #include "elf/match.h"
@@ -25,8 +26,6 @@ struct Source {
   uint32_t line_before = 0;
   uint32_t line_after = 0;
 };
-
-std::string_view basename_of(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 class Finder {
  public:

@@ -7,6 +7,7 @@
 //   field TYPE IS-CONTEXT IS-IMPLICIT NAME           of the class before it
 //   duration                                         the field before it is one
 //   hit                                              the class before it has a hit word
+//   files                                            events of the class before it tell of mapped files
 //   output KIND SIZE COUNT MAY-FAULT IS-ADDED        of the class before it
 //   typed DEPTH TYPE IS-CONTEXT IS-IMPLICIT OUTPUT BEGIN SIZE SIGNED HEX BIT-OFFSET BIT-SIZE COUNT NAME NOTE
 //                                                    a captured field of the class or, if DEPTH is not 0, of
@@ -21,6 +22,7 @@
 #include <optional>
 
 #include "abi/layout.h"
+#include "base/hex.h"
 #include "ctf/captured.h"
 
 namespace blip::session {
@@ -28,7 +30,6 @@ namespace blip::session {
 namespace {
 
 constexpr ctf::FieldType kLastType = ctf::FieldType::kStackInfo;
-constexpr std::string_view kHex = "0123456789abcdef";
 
 std::string word(std::string_view text) {
   std::string out = "=";  // so that an empty word is one
@@ -37,16 +38,10 @@ std::string word(std::string_view text) {
     if (byte > ' ' && byte < 0x7f && c != '%') {
       out += c;
     } else {
-      out += {'%', kHex[byte >> 4], kHex[byte & 15]};
+      out += {'%', kHexDigits[byte >> 4], kHexDigits[byte & 15]};
     }
   }
   return out;
-}
-
-std::string hex(const ctf::Uuid& uuid) {
-  std::string text;
-  for (const uint8_t byte : uuid) text += {kHex[byte >> 4], kHex[byte & 15]};
-  return text;
 }
 
 // The words of one line, taken one after the other. After the first that is not as it should be, bad().
@@ -110,7 +105,7 @@ class Words {
     return 0;
   }
   uint8_t byte(char high, char low) {
-    const size_t a = kHex.find(high), b = kHex.find(low);
+    const size_t a = kHexDigits.find(high), b = kHexDigits.find(low);
     if (a == std::string_view::npos || b == std::string_view::npos) return fail();
     return static_cast<uint8_t>(a << 4 | b);
   }
@@ -215,6 +210,8 @@ class CapturedLines {
   bool parse(std::string_view kind, Words& words, ctf::EventClass& c) {
     if (kind == "hit") {
       c.has_hit_word = true;
+    } else if (kind == "files") {
+      c.tells_files = true;
     } else if (kind == "output") {
       parse_output(words, c);
     } else if (kind == "typed") {
@@ -278,7 +275,7 @@ void add_typed(std::string& text, const ctf::Field& f, uint32_t depth) {
 }  // namespace
 
 std::string to_text(const RegionSchema& s) {
-  std::string text = fmt::format("trace {} {} {:d} {} {} {} {:d}\n", hex(s.uuid), s.vpid, s.monotonic,
+  std::string text = fmt::format("trace {} {} {:d} {} {} {} {:d}\n", to_hex(s.uuid), s.vpid, s.monotonic,
                                  s.start.tsc, s.start.ns, s.info.realtime_offset, s.info.streams_of_several);
   text += fmt::format("text {} {} {} {} {} {}\n", word(s.info.hostname), word(s.info.procname),
                       word(s.info.command_line), word(s.info.creation_time), word(s.dir), word(s.prefix));
@@ -286,6 +283,7 @@ std::string to_text(const RegionSchema& s) {
     text += fmt::format("class {} {:d} {:d} {:d} {}\n", c.id, c.leads_with_pid, c.many_places, c.of_blip,
                         word(c.name));
     if (c.has_hit_word) text += "hit\n";
+    if (c.tells_files) text += "files\n";
     for (const ctf::RecordOutput& o : c.outputs)
       text += fmt::format("output {} {} {} {:d} {:d}\n", static_cast<int>(o.kind), o.size, o.count,
                           o.may_fault, o.is_added);

@@ -71,7 +71,7 @@ std::vector<Consumer::Stream> RingConsumer::streams() const {
   std::vector<Stream> streams;
   for (uint32_t cpu = 0; cpu < geometry_.ring_count; ++cpu)
     streams.push_back({fmt::format("cpu{}", cpu), cpu});
-  streams.push_back({"shared", UINT32_MAX});
+  streams.push_back({"shared", ctf::kNoCpu});
   return streams;
 }
 

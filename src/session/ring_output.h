@@ -32,7 +32,7 @@ class RingOutput {
  public:
   static constexpr uint64_t kStreamsPerRing = 2;
 
-  // `number` of the ring; UINT32_MAX as `cpu`: of no CPU.
+  // `number` of the ring; its CPU, or ctf::kNoCpu.
   static Result<RingOutput> create(const TraceOutput& output, uint32_t number, std::string name, uint32_t cpu,
                                    int32_t vpid);
 

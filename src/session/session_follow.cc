@@ -51,8 +51,7 @@ void Session::Impl::look_at_family() {
   const FamilyNews now = family->look();
   if (lifecycle) {
     news.append(now);
-    for (const auto& process : live)
-      for (int32_t vpid : process->consumer().take_heard_of()) heard_of.push_back(vpid);
+    for (const auto& process : live) hear_of_children(*process);
     if (scans) lifecycle->look(std::exchange(news, {}), std::exchange(heard_of, {}));
   }
   if (!options.follow_exec) return;

@@ -80,6 +80,7 @@ struct Session::Impl {
   void end_lifecycle();
   void trace_executed(const Hooks& hooks);
   bool trace_new_image(pid_t pid, const Hooks& hooks);
+  void hear_of_children(TracedProcess& process);
   void retire(TracedProcess& process);
   void finish(Summary& summary);
   void add_totals(TracedProcess& process);

@@ -46,9 +46,16 @@ bool Session::Impl::wait(milliseconds pause) {
   return ::poll(events.data(), events.size(), static_cast<int>(pause.count())) > 0;
 }
 
+void Session::Impl::hear_of_children(TracedProcess& process) {
+  for (int32_t vpid : process.consumer().take_heard_of()) {
+    process.tell_child(vpid);
+    if (lifecycle) heard_of.push_back(vpid);
+  }
+}
+
 void Session::Impl::retire(TracedProcess& process) {
   process.consumer().finish();
-  for (int32_t vpid : process.consumer().take_heard_of()) heard_of.push_back(vpid);
+  hear_of_children(process);
   if (const auto& error = process.consumer().output_error(); error && !output_error) output_error = error;
   add_totals(process);
 }
@@ -105,6 +112,7 @@ End Session::Impl::loop(const Hooks& hooks) {
   const auto begin = Clock::now();
   for (;;) {
     const uint64_t bytes = drain();
+    for (const auto& process : live) hear_of_children(*process);
     refresh_ranges(hooks);
     if (hooks.end_of_round) hooks.end_of_round();
     if (context.limit.reached()) return End::kMaxEvents;

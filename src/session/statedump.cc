@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "base/hex.h"
 #include "elf/debug_link.h"
 
 namespace blip::session {
@@ -12,8 +13,6 @@ namespace blip::session {
 namespace {
 
 using Type = ctf::FieldType;
-
-constexpr uint32_t kNoCpu = UINT32_MAX;
 
 struct KindFact {
   const char* name;
@@ -51,15 +50,6 @@ std::vector<KindFact> kinds() {
           {"lttng_ust_lib:unload", {address("baddr")}}};
 }
 
-ctf::EventClass make_class(const KindFact& kind) {
-  ctf::EventClass c{.name = kind.name};
-  c.leads_with_pid = true;
-  c.fields.push_back({.name = "vpid", .type = Type::kInt32, .is_context = true});
-  c.fields.push_back({.name = "ip", .type = Type::kHex64, .is_context = true});
-  c.fields.insert(c.fields.end(), kind.payload.begin(), kind.payload.end());
-  return c;
-}
-
 template <typename T>
 void add(std::vector<uint8_t>& to, T value) {
   const auto* bytes = reinterpret_cast<const uint8_t*>(&value);
@@ -71,13 +61,6 @@ void add_text(std::vector<uint8_t>& to, std::string_view text) {
   text = text.substr(0, kMost);
   to.insert(to.end(), text.begin(), text.end());
   to.push_back(0);
-}
-
-std::vector<uint8_t> bytes_of_hex(const std::string& hex) {
-  std::vector<uint8_t> bytes;
-  for (size_t i = 0; i + 1 < hex.size(); i += 2)
-    bytes.push_back(static_cast<uint8_t>(std::stoi(hex.substr(i, 2), nullptr, 16)));
-  return bytes;
 }
 
 uint64_t first_address(const probe::Module& module) {
@@ -92,13 +75,14 @@ bool is_statedump(std::string_view name) {
 
 Statedump::Statedump(ClassTable& classes) {
   const std::vector<KindFact> all = kinds();
-  for (size_t i = 0; i < all.size(); ++i) ids_[i] = classes.add_own(make_class(all[i]));
+  const ctf::Field ip{.name = "ip", .type = Type::kHex64, .is_context = true};
+  for (size_t i = 0; i < all.size(); ++i) ids_[i] = classes.add_own({all[i].name, ip, all[i].payload, true});
 }
 
 Result<std::unique_ptr<ctf::StreamWriter>> Statedump::open(const TraceOutput& output, uint64_t number,
                                                            int32_t vpid) const {
   TRY(ctf::StreamWriter writer, ctf::StreamWriter::create(output.dir.dir_fd(), output.prefix + "statedump",
-                                                          output.uuid, {number, kNoCpu, vpid}));
+                                                          output.uuid, {number, ctf::kNoCpu, vpid}));
   return std::make_unique<ctf::StreamWriter>(std::move(writer));
 }
 
@@ -124,7 +108,7 @@ void Statedump::tell(const Told& told, const probe::Module& module, Kind info, K
   add(payload, uint8_t{link.has_value()});
   put(told, info, payload);
   if (!id.empty()) {
-    const std::vector<uint8_t> bytes = bytes_of_hex(id);
+    const std::vector<uint8_t> bytes = from_hex(id);
     payload.clear();
     add(payload, base);
     add(payload, static_cast<uint16_t>(bytes.size()));

@@ -1,26 +1,18 @@
 // SPDX-License-Identifier: MIT
 // What is known of a traced process's files, for those who name the addresses of its backtraces.
-#include <time.h>
-
+#include "ctf/clock.h"
 #include "session/traced_process.h"
 
 namespace blip::session {
 
-namespace {
-
-uint64_t monotonic_ns() {
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+std::vector<probe::Module> TracedProcess::modules_now() const {
+  return libraries_ ? libraries_->modules() : plan_.modules;
 }
-
-}  // namespace
 
 FrameNames& TracedProcess::frame_names() {
   if (names_) return *names_;
   names_.emplace();
-  const std::vector<probe::Module> modules = libraries_ ? libraries_->modules() : plan_.modules;
-  for (const probe::Module& module : modules) names_->add(module);
+  for (const probe::Module& module : modules_now()) names_->add(module);
   if (stacks_ && stacks_->vdso()) names_->add(*stacks_->vdso());
   return *names_;
 }
@@ -33,13 +25,20 @@ void TracedProcess::tell_modules(const Statedump& statedump, std::unique_ptr<ctf
   (void)module_stream_->flush_all();
 }
 
+// As early as the stream allows: the child's first events are older than the news of it.
+void TracedProcess::tell_child(int32_t vpid) {
+  if (!module_stream_) return;
+  statedump_->dump(*module_stream_, vpid, schema_.start.ns, modules_now());
+  (void)module_stream_->flush_all();
+}
+
 void TracedProcess::tell_changes(const LibraryNews& news) {
   if (names_) {
     for (const CodeFile& file : news.went) names_->remove(file.module.extent().begin.value);
     for (const CodeFile& file : news.came) names_->add(file.module);
   }
   if (!module_stream_) return;
-  const uint64_t now = monotonic_ns();
+  const uint64_t now = ctf::HostClocks::monotonic_ns();
   for (const CodeFile& file : news.went)
     statedump_->unloaded(*module_stream_, process_.ns_pid(), now, file.module);
   for (const CodeFile& file : news.came)

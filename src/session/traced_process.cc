@@ -7,6 +7,7 @@
 #include <bit>
 #include <set>
 
+#include "base/path.h"
 #include "base/progress.h"
 #include "elf/match.h"
 #include "probe/functions.h"
@@ -40,7 +41,7 @@ bool may_probe_later(const PlanScope& scope, const Options& options) {
 bool names_absent_module(const elf::Spec& spec, std::span<const probe::Module> modules,
                          std::span<const probe::UnreadableModule> unreadable) {
   const auto is_meant = [&](const std::string& path) {
-    return elf::module_matches(*spec.module, path.substr(path.rfind('/') + 1));
+    return elf::module_matches(*spec.module, basename_of(path));
   };
   return spec.module && spec.kind != elf::SpecKind::kAddress &&
          std::none_of(modules.begin(), modules.end(),

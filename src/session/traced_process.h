@@ -84,6 +84,8 @@ class TracedProcess {
   // From now on the trace is told which files are mapped, those that are there at once. `statedump` outlives
   // the process.
   void tell_modules(const Statedump& statedump, std::unique_ptr<ctf::StreamWriter> stream);
+  // The same for a child that was forked: its files are what the process has now.
+  void tell_child(int32_t vpid);
   // Adds what arm() did to the session's report.
   void report(Armed& armed) const;
   // Where the trace goes, for the blip that finds the process, should this one be killed.
@@ -132,6 +134,7 @@ class TracedProcess {
   bool asks_for_stacks() const;
   void update_stacks(const LibraryHooks& hooks);
   void tell_changes(const LibraryNews& news);
+  std::vector<probe::Module> modules_now() const;
   std::vector<uint32_t> armed_classes() const;
   bool asks_for_threads() const;
   size_t most_classes() const;

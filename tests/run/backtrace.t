@@ -87,6 +87,16 @@ target: forker 3
 run: blip trace -p $PID --function work --context backtrace --max-events 4
 expect-match: #0 work\+0x0 \(forker\).*\n +#1 .*\(forker\)
 
+case: addresses in children are named by babeltrace2 and by blip view
+target: forker 3
+run: blip record -p $PID --function work --context backtrace -o t
+exact:
+sh: babeltrace2 --debug-info t | grep 'work: '
+check: len(out.splitlines()) == 60 and all('func = "work+0", src = "work.h:' in line for line in out.splitlines())
+check: len({e.vpid for e in events()}) == 4
+sh: blip view t
+check: len(re.findall(r"#0 work\+0x0 \(forker\)", out)) == 60
+
 case: not with the kernel's breakpoints
 run: blip trace -p $PID --function leaf --context backtrace --backend uprobe
 usage: cannot walk up the program's stack
