@@ -20,6 +20,7 @@ sys.path.insert(0, str(HERE / "lib"))
 import cgroup  # noqa: E402
 from e2e import cases  # noqa: E402
 from e2e.process import USER_ID, Failure, Skip, become, describe  # noqa: E402
+from e2e.reach import reachable  # noqa: E402
 from e2e.scene import Scene  # noqa: E402
 from e2e.steps import KEYS, Steps  # noqa: E402
 from e2e.untraced import Untraced  # noqa: E402
@@ -40,11 +41,17 @@ def parse_options():
 
 
 def stage_tools(options, base):
-    """A copy of blip that an ordinary user can run, wherever the build directory lies."""
+    """A copy of blip, and targets, that an ordinary user can run, wherever the build directory lies."""
     stage = base / "bin"
     stage.mkdir()
     shutil.copy(options.blip, stage / "blip")
-    return types.SimpleNamespace(stage=stage, targets=options.targets.resolve(), lib=HERE / "lib", untraced=Untraced())
+    tree, targets = HERE.parent, options.targets.resolve()
+    if targets.is_relative_to(tree):
+        place = reachable(tree)
+        targets, lib = place / targets.relative_to(tree), place / "tests" / "lib"
+    else:
+        lib = HERE / "lib"
+    return types.SimpleNamespace(stage=stage, targets=targets, lib=lib, untraced=Untraced())
 
 
 def check_needs(case):
