@@ -42,6 +42,10 @@ constexpr Term kFiles[] = {
     {"./blip-COMM-PID-DATE-TIME",
      "where `blip record` writes without `-o`: a directory with a CTF 1.8 trace, "
      "one stream per CPU. babeltrace2 and Trace Compass read it"},
+    {"$XDG_CACHE_HOME/blip, ~/.cache/blip",
+     "indexes of large debugging information, by build-id, so that the next start is fast; at most 512 MB. "
+     "They may "
+     "be deleted at any time"},
 };
 
 constexpr Term kEnvironment[] = {
@@ -51,6 +55,7 @@ constexpr Term kEnvironment[] = {
      "`1`: debugging information that is not on this machine is asked for at the servers that "
      "DEBUGINFOD_URLS names, "
      "by elfutils' debuginfod-find. It takes a minute at most; nobody is asked without this"},
+    {"BLIP_CACHE", "`off`: nothing is read from or written to the cache directory"},
     {"BLIP_LOG", "for blip's developers: modules whose log goes to stderr (`proc,ring`, or `all`)"},
 };
 

@@ -33,4 +33,6 @@ std::unique_ptr<script::Scope> DebugInfo::scope_of(const InlinedInstance& instan
 
 std::optional<uint64_t> DebugInfo::executable_tls_offset() const { return module_->executable_tls_offset(); }
 
+const std::string& DebugInfo::index_note() const { return module_->index_note(); }
+
 }  // namespace blip::dwarf

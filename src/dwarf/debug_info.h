@@ -15,7 +15,17 @@
 #include "base/result.h"
 #include "script/scope.h"
 
+namespace blip {
+class FileCache;
+}
+
 namespace blip::dwarf {
+
+// Where indexes of names are kept: docs/design/debug_index.md.
+struct IndexCache {
+  const FileCache* files = nullptr;         // null: nowhere; must outlive what is made with it
+  uint64_t least_size = uint64_t{2} << 20;  // of .debug_info; what is smaller is searched as fast
+};
 
 // Whole ELF files; they must outlive what is made from them.
 struct DebugImages {
@@ -26,6 +36,7 @@ struct DebugImages {
   // May the file of this path, named by the debugging information, be opened (.dwo)? It must be a regular
   // one. Without this none is.
   std::function<bool(const std::string& path)> may_open;
+  IndexCache cache = {};
 };
 
 // A place that a probe stands at.
@@ -76,6 +87,9 @@ class DebugInfo {
 
   // For Site, if this is the executable of the process and not a library.
   std::optional<uint64_t> executable_tls_offset() const;
+
+  // How names are found, if there is something to tell.
+  const std::string& index_note() const;
 
  private:
   explicit DebugInfo(std::unique_ptr<Module> module);

@@ -38,7 +38,7 @@ class Search {
 
   std::vector<InlinedInstance> run() {
     std::vector<Dwarf_Die> units;
-    for (const Dwarf_Die& unit : module_.units_naming(name_.identifier)) {
+    for (const Dwarf_Die& unit : module_.units_naming(name_.identifier, IndexedNames::kInlined)) {
       const size_t before = abstract_.size();
       const Dwarf_Die with_code = module_.with_code(unit);
       collect_abstract(with_code, 0);

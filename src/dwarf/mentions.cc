@@ -4,33 +4,14 @@
 // With DWARF 5 entries may hold numbers instead, of offsets that .debug_str_offsets has for each unit.
 #include "dwarf/mentions.h"
 
-#include <gelf.h>
-
 #include <algorithm>
 
 #include "dwarf/byte_search.h"
+#include "dwarf/debug_sections.h"
 
 namespace blip::dwarf {
 
 namespace {
-
-std::span<const uint8_t> section(Elf* elf, std::string_view wanted) {
-  size_t names = 0;
-  if (!elf || ::elf_getshdrstrndx(elf, &names) != 0) return {};
-  for (Elf_Scn* at = nullptr; (at = ::elf_nextscn(elf, at)) != nullptr;) {
-    GElf_Shdr header;
-    const char* name = ::gelf_getshdr(at, &header) ? ::elf_strptr(elf, names, header.sh_name) : nullptr;
-    std::string_view text = name ? name : "";
-    text.remove_prefix(text.starts_with(".z")  ? 2
-                       : text.starts_with(".") ? 1
-                                               : 0);  // .zdebug_info: GNU's older way
-    if (text != wanted || header.sh_type == SHT_NOBITS) continue;
-    const Elf_Data* data = ::elf_rawdata(at, nullptr);
-    if (const Elf_Data* expanded = ::elf_getdata(at, nullptr)) data = expanded;
-    if (data && data->d_buf) return {static_cast<const uint8_t*>(data->d_buf), data->d_size};
-  }
-  return {};
-}
 
 // Strings may share their ends: the name may be the end of another.
 std::vector<uint32_t> offsets_of(std::span<const uint8_t> strings, std::string_view identifier) {
@@ -46,10 +27,10 @@ std::vector<uint32_t> offsets_of(std::span<const uint8_t> strings, std::string_v
 }  // namespace
 
 Mentions::Mentions(Elf* debug, Elf* alternate)
-    : info_(section(debug, "debug_info")),
-      strings_(section(debug, "debug_str")),
-      slots_(section(debug, "debug_str_offsets")),
-      alternate_strings_(section(alternate, "debug_str")) {}
+    : info_(section_bytes(debug, "debug_info")),
+      strings_(section_bytes(debug, "debug_str")),
+      slots_(section_bytes(debug, "debug_str_offsets")),
+      alternate_strings_(section_bytes(alternate, "debug_str")) {}
 
 Mentions::Places Mentions::of_name(std::string_view identifier) const {
   Places places;

@@ -42,6 +42,7 @@ Result<std::unique_ptr<Module>> Module::open(const DebugImages& images) {
     TRY(module->program_, open_elf_file(images.program));
   }
   module->may_open_ = images.may_open;
+  module->index_ = KeptIndex(module->debug_, images.cache);
   module->index_units();
   if (module->units_.empty()) return Error(ErrorKind::kNotFound, "it has no debugging information");
   module->frames_ = std::make_unique<FrameTable>(module->program(), module->debug_.dwarf.get());
@@ -50,14 +51,17 @@ Result<std::unique_ptr<Module>> Module::open(const DebugImages& images) {
 
 // By the ranges that units have themselves: .debug_aranges is not written by all compilers.
 void Module::index_units() {
-  add_units(debug_.dwarf.get());
+  if (const NameIndex* index = index_.get())
+    use_index(*index);
+  else
+    add_units(debug_.dwarf.get());
   own_units_ = units_.size();
   // Types of DWARF 4 may be in a section of their own, which libdw lists behind the others.
   ordered_units_ =
       static_cast<size_t>(std::is_sorted_until(offsets_.begin(), offsets_.end()) - offsets_.begin());
   if (debug_.alternate) add_units(debug_.alternate->dwarf.get());
-  std::sort(ranges_.begin(), ranges_.end(),
-            [](const UnitRange& a, const UnitRange& b) { return a.code.begin < b.code.begin; });
+  std::stable_sort(ranges_.begin(), ranges_.end(),
+                   [](const IndexedRange& a, const IndexedRange& b) { return a.code.begin < b.code.begin; });
 }
 
 void Module::add_units(Dwarf* dwarf) {
@@ -74,16 +78,18 @@ void Module::add_units(Dwarf* dwarf) {
 void Module::add_unit(const Dwarf_Die& unit) {
   Dwarf_Addr base = 0, begin = 0, end = 0;
   for (ptrdiff_t i = 0; (i = ::dwarf_ranges(const_cast<Dwarf_Die*>(&unit), i, &base, &begin, &end)) > 0;)
-    if (begin != 0 && begin < end) ranges_.push_back({{FileAddr(begin), FileAddr(end)}, units_.size()});
+    if (begin != 0 && begin < end)
+      ranges_.push_back({{FileAddr(begin), FileAddr(end)}, static_cast<uint32_t>(units_.size())});
   units_.push_back(unit);
   offsets_.push_back(::dwarf_dieoffset(const_cast<Dwarf_Die*>(&unit)));
 }
 
 UnitIndex* Module::unit_at(FileAddr pc) {
   auto after = std::upper_bound(ranges_.begin(), ranges_.end(), pc,
-                                [](FileAddr a, const UnitRange& r) { return a < r.code.begin; });
+                                [](FileAddr a, const IndexedRange& r) { return a < r.code.begin; });
   if (after == ranges_.begin() || !std::prev(after)->code.contains(pc)) return nullptr;
-  return &unit_of(with_code(units_[std::prev(after)->unit]));
+  const Dwarf_Die found = unit(std::prev(after)->unit);
+  return found.addr ? &unit_of(with_code(found)) : nullptr;
 }
 
 // A unit may be a skeleton whose entries are in a file of their own (.dwo).

@@ -16,6 +16,7 @@
 #include "dwarf/debug_info.h"
 #include "dwarf/frames.h"
 #include "dwarf/handles.h"
+#include "dwarf/kept_index.h"
 #include "dwarf/mentions.h"
 #include "dwarf/types.h"
 #include "dwarf/unit_index.h"
@@ -30,16 +31,16 @@ class Module final : public TypeSurroundings {
   UnitIndex* unit_at(FileAddr pc);
   // The one that holds the entry.
   UnitIndex& unit_of(const Dwarf_Die& die);
-  const std::vector<Dwarf_Die>& units() const { return units_; }
+  std::vector<Dwarf_Die> units();
   // Those that may have an entry of this name, the whole name of a function, a variable or a type; then those
-  // of the alternate file. All if it is empty.
-  std::vector<Dwarf_Die> units_naming(std::string_view name);
+  // of the alternate file. All if it is empty. Of an inlined function the name may be mangled.
+  std::vector<Dwarf_Die> units_naming(std::string_view name, IndexedNames kind);
   // Those that may refer to one of the entries, which may be the alternate file's.
   std::vector<Dwarf_Die> units_referring_to(std::span<const Dwarf_Die> entries);
   // What `look` finds first in the names of a unit, if they may hold this one.
   template <typename Look>
   auto find_in_units(std::string_view name, Look look) -> decltype(look(std::declval<const Names&>())) {
-    for (const Dwarf_Die& unit : units_naming(name))
+    for (const Dwarf_Die& unit : units_naming(name, IndexedNames::kGlobal))
       if (auto found = look(unit_of(with_code(unit)).names())) return found;
     return {};
   }
@@ -53,33 +54,37 @@ class Module final : public TypeSurroundings {
   // How far below the thread pointer an executable's block begins; none: it has no such variables.
   std::optional<uint64_t> executable_tls_offset() const;
 
+  const std::string& index_note() const { return index_.note(); }
+
   std::string whole_name(const Dwarf_Die& die) override;
   std::optional<Dwarf_Die> definition(const Dwarf_Die& declaration) override;
 
  private:
-  struct UnitRange {
-    FileRange code;
-    size_t unit;
-  };
-
   Module() = default;
   void index_units();
+  void use_index(const NameIndex& index);
+  const NameIndex* make_index();
+  Dwarf_Die unit(size_t number);
+  std::set<size_t> search_units(std::string_view identifier);
+  void add_skeletons(std::set<size_t>& chosen);
   void add_units(Dwarf* dwarf);
   void add_unit(const Dwarf_Die& unit);
   // Of those from `first` to before `last`, whose offsets go up.
   std::optional<size_t> unit_around(uint64_t offset, size_t first, size_t last) const;
-  std::vector<Dwarf_Die> chosen_units(const std::set<size_t>& chosen) const;
+  std::vector<Dwarf_Die> chosen_units(const std::set<size_t>& chosen);
   Elf* alternate() const { return debug_.alternate ? debug_.alternate->elf.get() : nullptr; }
-  std::vector<std::pair<uint64_t, size_t>> string_tables() const;
+  std::vector<std::pair<uint64_t, size_t>> string_tables();
   uint64_t language_of(const Dwarf_Die& unit);
 
   std::string name_;
   std::function<bool(const std::string&)> may_open_;
-  Handles debug_;                             // declared before what is made from them
-  Handles program_;                           // if the debugging information is in another file
-  std::vector<Dwarf_Die> units_;              // its own, then those of the alternate file
+  Handles debug_;    // declared before what is made from them
+  Handles program_;  // if the debugging information is in another file
+  KeptIndex index_;
+  // Its own, then those of the alternate file. With an index the own ones are filled in when they are needed.
+  std::vector<Dwarf_Die> units_;
   size_t own_units_ = 0, ordered_units_ = 0;  // of the own: those whose offsets go up
-  std::vector<UnitRange> ranges_;             // sorted
+  std::vector<IndexedRange> ranges_;          // sorted
   std::unordered_map<const void*, std::unique_ptr<UnitIndex>> indexes_;  // by the unit's entry
   std::unordered_map<const void*, uint64_t> languages_;
   std::vector<uint64_t> offsets_;  // of the units' entries in .debug_info of their file

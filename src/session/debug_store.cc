@@ -14,12 +14,14 @@ namespace blip::session {
 
 namespace {
 
-dwarf::DebugImages local_images(const probe::Module& module, bool may_open_parts) {
+dwarf::DebugImages local_images(const probe::Module& module, bool may_open_parts,
+                                const Result<FileCache>& files) {
   const std::vector<std::span<const uint8_t>> images = debug_images(module);
   dwarf::DebugImages parts{.name = module.basename(), .program = images.front()};
   if (images.size() > 1) parts.debug = images[1];
   parts.alternate = alternate_image(module);
   if (may_open_parts) parts.may_open = is_ours_alone;
+  if (files) parts.cache.files = &*files;
   return parts;
 }
 
@@ -38,7 +40,7 @@ std::string where_it_was_looked_for(const probe::Module& module) {
 }  // namespace
 
 void DebugStore::open(Entry& entry) const {
-  auto info = open_debug_info(local_images(entry.module, shares_root_));
+  auto info = open_debug_info(local_images(entry.module, shares_root_, files_));
   if (info) {
     entry.debug.info.emplace(*std::move(info));
   } else {
@@ -52,7 +54,7 @@ void DebugStore::fetch(Entry& entry) const {
   auto fetched = ask_debuginfod(id, entry.module.basename());
   if (fetched) {
     entry.fetched.emplace(*std::move(fetched));
-    dwarf::DebugImages parts = local_images(entry.module, shares_root_);
+    dwarf::DebugImages parts = local_images(entry.module, shares_root_, files_);
     parts.debug = entry.fetched->file_bytes(FileOffset(0), entry.fetched->size());
     if (auto info = open_debug_info(std::move(parts))) entry.debug.info.emplace(*std::move(info));
   } else {
@@ -70,6 +72,18 @@ ModuleDebug& DebugStore::of(const probe::Module& module, bool may_fetch) {
   Entry& entry = known->second;
   if (!entry.debug.info && may_fetch) fetch(entry);
   return entry.debug;
+}
+
+std::vector<std::string> DebugStore::notes() const {
+  std::vector<std::string> notes;
+  bool has_info = false;
+  for (const auto& [identity, entry] : entries_) {
+    has_info |= entry.debug.info.has_value();
+    if (entry.debug.info && !entry.debug.info->index_note().empty())
+      notes.push_back(entry.module.basename() + ": " + entry.debug.info->index_note());
+  }
+  if (has_info && !files_) notes.push_back("no index of names is kept: " + files_.error().message());
+  return notes;
 }
 
 }  // namespace blip::session

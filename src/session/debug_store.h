@@ -5,7 +5,9 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "base/file_cache.h"
 #include "dwarf/debug_info.h"
 #include "probe/module.h"
 
@@ -23,6 +25,9 @@ class DebugStore {
   // `may_fetch`: what is not on this machine may be asked for elsewhere, if the user has said so.
   ModuleDebug& of(const probe::Module& module, bool may_fetch = true);
 
+  // How names are found in what was opened, for users who ask.
+  std::vector<std::string> notes() const;
+
   // Of the process that is asked for next: paths that debugging information names (.dwo) mean to it what they
   // mean to blip. Else none is opened.
   void share_root(bool shares) { shares_root_ = shares; }
@@ -39,6 +44,7 @@ class DebugStore {
   void fetch(Entry& entry) const;
 
   bool shares_root_ = false;
+  Result<FileCache> files_ = FileCache::of_user();
   // By the module's identity, and whether it was opened for a process that shares blip's root.
   std::map<std::pair<const void*, bool>, Entry> entries_;
 };

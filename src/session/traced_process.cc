@@ -138,6 +138,7 @@ Status TracedProcess::make_plan(const PlanScope& scope) {
     notes_.insert(notes_.end(), m.notes().begin(), m.notes().end());
   plan_.expand(context_.options);
   TRY_OK(plan_.find_data(context_.options, context_.debug));
+  for (std::string& note : context_.debug.notes()) notes_.push_back(std::move(note));
   if (asks_for_stacks()) stacks_.emplace(plan_.modules, find_vdso(memory_, maps));
   if (may_probe_later(scope, context_.options)) watch_libraries(maps);
   if (context_.options.backend == Backend::kUprobe) {

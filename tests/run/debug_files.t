@@ -147,3 +147,9 @@ expect-exit: 0
 expect-not: handle:
 sh: pgrep -f '[d]ebuginfod-find debuginfo $id' || echo nobody asks any more
 expect: nobody asks any more
+
+case: an index of names is made once and kept, and tells what is found without
+sh: echo 'for f in blip::Fd::reset blip::dwarf::contains none_such; do blip list --json $$(which blip) $$f 2> said; echo $$?; done' > look &&
+  BLIP_CACHE=off sh look > plain && ! ls .cache && sh look > made && sh look > kept && grep -q inlined plain && cmp plain made && cmp plain kept
+sh: f=$$(ls .cache/blip/*.names) && cp $$f whole && truncate -s 4000 $$f && sh look > torn && cmp plain torn && cmp whole $$f
+sh: rm -r .cache && : > .cache && sh look > none && cmp plain none
