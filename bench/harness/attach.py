@@ -84,11 +84,12 @@ def _probe(spec):
     return ["--function", spec, "--context", "reg:rdi"]
 
 
-def measure(scope, settings, row_id, name, pids, args, section=SECTION):
-    """Attaches, traces for a moment and detaches, several times."""
+def measure(scope, settings, row_id, name, pids, args, section=SECTION, before=lambda: None):
+    """Attaches, traces for a moment and detaches, several times; before() is called each time."""
     runs = []
     try:
         for _ in range(settings.attaches):
+            before()
             tracer = blip.Blip(scope, "record", pids, args, verbose=True)
             time.sleep(TRACED_SECONDS)
             tracer.stop()
