@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "cli/escape.h"
+#include "cli/text_list.h"
 #include "cli/value_text.h"
 #include "ctf/captured.h"
 
@@ -154,7 +155,32 @@ void CapturedValues::number(const ctf::Field& field) {
   }
 }
 
+// Those that are there of the first few.
+void CapturedValues::text_list(const ctf::Field& field) {
+  const size_t before = text_.size();
+  const ctf::Field& told = field.members.front();
+  const auto size = load<uint64_t>(take(told.size));
+  text_ += json_ ? "[" : "[ ";
+  size_t end = text_.size();
+  for (size_t i = 1; i < field.members.size(); ++i) {
+    if (i > 1) text_ += json_ ? "," : ", ";
+    value(field.members[i], ctf::kNoOutput, false);
+    if (i <= size) end = text_.size();
+  }
+  text_.resize(end);
+  if (size >= field.members.size()) json_ ? tell_cut(field) : void(text_ += ", ...");
+  text_ += json_ ? "]" : size == 0 ? "]" : " ]";
+  if (told.output < class_.outputs.size() && (faults_ >> told.output & 1) != 0) {
+    text_.resize(before);
+    text_ += json_ ? "null" : kBadAddress;
+  }
+}
+
 void CapturedValues::structure(const ctf::Field& field, uint32_t output, bool is_element) {
+  if (!is_element && field.members.size() > 1 && field.members[0].size == sizeof(uint64_t) &&
+      field.members[0].type == ctf::FieldType::kInt &&
+      is_text_list(field.members[0].name, field.members[1].name))
+    return text_list(field);
   text_ += json_ ? "{" : "{ ";
   for (const ctf::Field& member : field.members) {
     lead(member.name, &member == &field.members.front());

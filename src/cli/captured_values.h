@@ -36,6 +36,7 @@ class CapturedValues {
   bool top(const ctf::Field& field, const PlaceAppender& append_place);
   void value(const ctf::Field& field, uint32_t output, bool is_element);
   void number(const ctf::Field& field);
+  void text_list(const ctf::Field& field);
   void structure(const ctf::Field& field, uint32_t output, bool is_element);
   void elements(const ctf::Field& field, uint32_t count);
   void string(const ctf::Field& field, uint32_t output, bool is_element);

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "cli/escape.h"
+#include "cli/text_list.h"
 #include "cli/value_text.h"
 
 namespace blip::cli {
@@ -146,7 +147,33 @@ bool ViewFields::take_backtrace(const bt_field* structure, uint64_t index) {
   return true;
 }
 
+// Those that are there of the first few.
+void ViewFields::append_text_list(std::string& out, const bt_field* field, const std::string& path) {
+  const auto mark = [&](const char* name) { return path.empty() ? "" : path + "." + name; };
+  if (faults_.contains(mark("size"))) {
+    out += kBadAddress;
+    return;
+  }
+  const uint64_t size = bt_field_integer_unsigned_get_value(member(field, 0));
+  const uint64_t shown = std::min(size, member_count(field) - 1);
+  out += "[ ";
+  for (uint64_t i = 1; i <= shown; ++i) {
+    if (i > 1) out += ", ";
+    const std::string inner_path = mark(member_name(field, i));
+    if (faults_.contains(inner_path)) {
+      out += kBadAddress;
+    } else {
+      append(out, member(field, i), inner_path);
+      if (cut_.contains(inner_path)) out += "...";
+    }
+  }
+  out += size > shown ? ", ... ]" : size == 0 ? "]" : " ]";
+}
+
 void ViewFields::append_structure(std::string& out, const bt_field* field, const std::string& path) {
+  if (member_count(field) > 1 && is(member(field, 0), BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER) &&
+      is_text_list(member_name(field, 0), member_name(field, 1)))
+    return append_text_list(out, field, path);
   out += "{ ";
   const size_t before = out.size();
   for (uint64_t i = 0; i < member_count(field); ++i) {

@@ -32,6 +32,7 @@ class ViewFields {
 
   bool take_backtrace(const bt_field* structure, uint64_t index);
   void append(std::string& out, const bt_field* field, const std::string& path);
+  void append_text_list(std::string& out, const bt_field* field, const std::string& path);
   void append_structure(std::string& out, const bt_field* field, const std::string& path);
   void append_array(std::string& out, const bt_field* field);
   static void append_number(std::string& out, const bt_field* field);

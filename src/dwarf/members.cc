@@ -65,12 +65,21 @@ void Types::complete_record(Type& type, Dwarf_Die die) {
 void Types::add_members(Type& type, const Dwarf_Die& die, int depth) {
   for_each_child(die, [&](const Dwarf_Die& child) {
     const int tag = tag_of(child);
+    const size_t before = type.members.size();
     if (tag == DW_TAG_member || tag == DW_TAG_inheritance)
       add_member(type, child);
     else if ((tag == DW_TAG_variant_part || tag == DW_TAG_variant) && depth < kDeepestVariant)
       add_members(type, child, depth + 1);
+    if (tag == DW_TAG_variant && type.members.size() == before + 1) add_variant(type, child);
     return true;
   });
+}
+
+// By which value of the tag its member is there; none: by all that others do not have.
+void Types::add_variant(Type& type, const Dwarf_Die& die) {
+  const auto value = own_attribute(die, DW_AT_discr_value);
+  const auto bits = value ? constant_bits(*value) : std::nullopt;
+  if (bits) type.enumerators.push_back({type.members.back().name, static_cast<int64_t>(*bits)});
 }
 
 void Types::add_member(Type& type, const Dwarf_Die& die) {

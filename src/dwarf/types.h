@@ -46,6 +46,7 @@ class Types final : public script::TypeSource {
   void make_complex(Type& type);
 
   void add_members(Type& type, const Dwarf_Die& die, int depth);
+  void add_variant(Type& type, const Dwarf_Die& die);
   void add_member(Type& type, const Dwarf_Die& die);
 
   TypeSurroundings& surroundings_;

@@ -15,6 +15,7 @@ struct View {
   uint32_t data = kNone, length = kNone;  // nodes: the first one's address, how many
   const Type* element = nullptr;
   bool is_text = false;
+  uint64_t most = UINT64_MAX;  // elements there can be
 };
 
 // A value that may not be there.

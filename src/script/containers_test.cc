@@ -111,6 +111,21 @@ TEST_F(Containers, string_view_of_both) {
   EXPECT_EQ(shown("v"), "v=\"hel\"");
 }
 
+// What is behind the end is not read.
+TEST_F(Containers, sequences_of_texts) {
+  const Type& view =
+      types.structure("basic_string_view<char>", 16, {{"_M_len", &word, 0}, {"_M_str", &text, 8}});
+  const Type& views = types.pointer(view);
+  const Type& vector = types.structure("vector<std::string_view, std::allocator<std::string_view> >", 24,
+                                       {{"_M_start", &views, 0}, {"_M_finish", &views, 8}});
+  object(vector, {kObject + 24, kObject + 24 + 48, 0, 5, kData, 1, kData + 1, 0, 0});
+  EXPECT_EQ(shown("v"), "v={size=3, [0]=\"hello\", [1]=\"e\", [2]=\"\"}");
+  object(vector, {kObject + 24, kObject + 24 + 16, 0, 5, kData});
+  EXPECT_EQ(shown("v"), "v={size=1, [0]=\"hello\", [1]=\"\", [2]=\"\"}");
+  object(vector, {0, 0, 0});
+  EXPECT_EQ(shown("v"), "v={size=0, [0]=\"\", [1]=\"\", [2]=\"\"}");
+}
+
 TEST_F(Containers, string_view_passed_in_registers) {
   const Type& view =
       types.structure("basic_string_view<char>", 16, {{"_M_len", &word, 0}, {"_M_str", &text, 8}});

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "script/verify.h"
+
 namespace blip::script {
 
 namespace {
@@ -21,6 +23,19 @@ uint32_t cost(const Output& o) {
   if (o.kind == Output::Kind::kSequence) bytes = o.count * o.size;
   const uint32_t fixed = o.kind == Output::Kind::kBytes ? 0 : kWord;
   return fixed + (bytes + kWord - 1) / kWord * kWord;
+}
+
+// Of each node with all that it is made of.
+std::vector<uint32_t> loads_of(const Code& code) {
+  constexpr uint32_t kMany = 1000;
+  std::vector<uint32_t> all;
+  for (const Node& n : code.nodes) {
+    uint32_t loads = n.op == Op::kLoad ? 1 : 0;
+    const uint32_t operands[] = {n.a, n.b, n.c};
+    for (unsigned i = 0; i < arity(n.op); ++i) loads = std::min(loads + all[operands[i]], kMany);
+    all.push_back(loads);
+  }
+  return all;
 }
 
 Shape no_room(const std::string& name) { return note(name, "..."); }
@@ -193,7 +208,42 @@ std::optional<Shape> Presenter::wrapped(const std::string& name, const Operand& 
   if (const auto found = find_view(access_, operand, find_type_)) return view(name, *found);
   if (const auto owned = find_owned(access_, operand)) return scalar(name, *owned);
   if (const auto found = find_optional(access_, operand)) return optional(name, *found, depth);
+  if (!limits_.variants) return std::nullopt;
+  if (const auto found = find_variants(access_, operand)) return variants(name, *found, depth);
   return std::nullopt;
+}
+
+// Without elements if it is not there. What is behind the condition is not read then.
+View Presenter::if_there(View view, uint32_t is_there) {
+  Builder& b = access_.builder();
+  const auto select = [&](uint32_t node) {
+    return b.add({.op = Op::kSelect, .a = is_there, .b = node, .c = b.constant(0)});
+  };
+  view.data = select(view.data);
+  view.length = select(view.length);
+  return view;
+}
+
+// One of several: a text, else a sequence of one or none.
+Shape Presenter::if_there(const std::string& name, const Operand& value, uint32_t is_there, uint32_t depth) {
+  if (const auto inner = find_view(access_, value, find_type_)) return view(name, if_there(*inner, is_there));
+  if (value.kind == Kind::kMemory)
+    return view(name, {.data = value.node, .length = is_there, .element = value.type, .most = 1});
+  return show(name, value, depth + 1);
+}
+
+// Which it is, and the data of those that have some: only one's is there.
+Shape Presenter::variants(const std::string& name, const Variants& found, uint32_t depth) {
+  if (depth >= limits_.depth) return note(name, "{...}");
+  Shape which{.kind = Shape::Kind::kEnum, .name = "variant", .size = found.size};
+  which.enumerators = found.names;
+  which.output = add({.kind = Output::Kind::kValue, .node = found.which, .size = found.size});
+  if (which.output == kNone) return no_room(name);
+  Shape shape{.kind = Shape::Kind::kStruct, .name = name};
+  shape.members.push_back(std::move(which));
+  for (const Variants::One& one : found.all)
+    if (one.value) shape.members.push_back(if_there(one.name, *one.value, one.is_there, depth));
+  return shape;
 }
 
 // Without a value the bytes of one are anything: a number is 0 then, anything else a sequence of none.
@@ -215,18 +265,50 @@ Shape Presenter::optional(const std::string& name, const Optional& found, uint32
     shape.members.push_back(bits ? scalar("value", access_.value(if_there(*bits), type)) : no_room("value"));
   } else if (found.value.kind == Kind::kMemory) {
     shape.members.push_back(
-        view("value", {.data = found.value.node, .length = *has_value, .element = &type}));
+        view("value", {.data = found.value.node, .length = *has_value, .element = &type, .most = 1}));
   } else {
     shape.members.push_back(show("value", found.value, depth + 1));
   }
   return shape;
 }
 
+// Elements that are texts themselves: the first few, each an output of its own, and how many there are.
+// Readers know this by the names of the members (cli/text_list.h). Machine code shares no nodes between
+// outputs, so that each costs its loads again: what is left of them says how many there can be.
+std::optional<Shape> Presenter::texts(const std::string& name, const View& view) {
+  constexpr uint32_t kMost = 8;
+  const uint64_t size = resolve(*view.element).size;
+  Builder& b = access_.builder();
+  const auto element = [&](uint32_t i) {
+    const uint32_t at = b.add(Op::kAdd, view.data, b.constant(i * size));
+    return find_view(access_, access_.memory(at, *view.element), find_type_);
+  };
+  const auto first = element(0);
+  if (!first || !first->is_text) return std::nullopt;
+  const std::vector<uint32_t> loads = loads_of(b.code());
+  const uint32_t cost = loads[first->data] + loads[first->length] + 2 * loads[view.length];
+  const uint32_t count = std::min(kMost, loads_left_ / std::max(cost, 1U));
+  if (count == 0) return std::nullopt;
+  loads_left_ -= count * cost;
+  Shape shape{.kind = Shape::Kind::kStruct, .name = name};
+  shape.members.push_back(scalar("size", access_.value(view.length, int_type(8, false))));
+  const uint32_t kept = kept_;
+  for (uint32_t i = 0; i < count; ++i) {
+    keep_room(kept + (count - i - 1) * (kWord + kLeastText));
+    const uint32_t is_there = b.add(Op::kLess, b.constant(i), view.length);
+    shape.members.push_back(this->view(fmt::format("[{}]", i), if_there(*element(i), is_there)));
+  }
+  keep_room(kept);
+  return shape;
+}
+
 Shape Presenter::view(const std::string& name, const View& view) {
+  if (!view.is_text)
+    if (auto shape = texts(name, view)) return *std::move(shape);
   const uint64_t size = resolve(*view.element).size;
   const uint64_t space = room() > kWord ? (room() - kWord) / kWord * kWord : 0;
   if (size == 0) return note(name, "<incomplete type>");
-  const uint64_t most = view.is_text ? limits_.string_max : limits_.elements;
+  const uint64_t most = std::min<uint64_t>(view.most, view.is_text ? limits_.string_max : limits_.elements);
   const auto count = static_cast<uint32_t>(std::min<uint64_t>(most, space / size));
   if (count == 0) return no_room(name);
   const uint32_t output = add({.kind = Output::Kind::kSequence,

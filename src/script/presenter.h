@@ -7,6 +7,7 @@
 
 #include "script/containers.h"
 #include "script/layout_shapes.h"
+#include "script/variants.h"
 
 namespace blip::script {
 
@@ -24,6 +25,7 @@ class Presenter {
         find_type_(std::move(find_type)),
         limits_(limits),
         room_(limits.bytes),
+        loads_left_(limits.text_loads),
         outputs_(outputs) {}
 
   // What cannot be shown, or has no room any more, is a note.
@@ -43,7 +45,11 @@ class Presenter {
   Shape in_register(const std::string& name, const Operand& operand, uint32_t depth);
   std::optional<Shape> wrapped(const std::string& name, const Operand& operand, uint32_t depth);
   Shape optional(const std::string& name, const Optional& found, uint32_t depth);
+  Shape variants(const std::string& name, const Variants& found, uint32_t depth);
+  Shape if_there(const std::string& name, const Operand& value, uint32_t is_there, uint32_t depth);
   Shape view(const std::string& name, const View& view);
+  std::optional<Shape> texts(const std::string& name, const View& view);
+  View if_there(View view, uint32_t is_there);
   Shape bytes(const std::string& name, const Operand& operand, uint64_t size, uint32_t depth);
 
   // kNone: no room.
@@ -54,6 +60,7 @@ class Presenter {
   FindType find_type_;
   const Limits& limits_;
   uint32_t room_, kept_ = 0;
+  uint32_t loads_left_;  // for texts in sequences
   std::vector<Output>& outputs_;
 };
 

@@ -52,6 +52,33 @@ Status check_length(const script::HitProgram& hit, const DataRequest& wanted) {
   return {};
 }
 
+bool is_too_long(const script::HitProgram& hit) {
+  const jit::HitNeeds condition = jit::condition_needs(hit), outputs = jit::output_needs(hit);
+  return std::max(condition.words, outputs.words) > jit::kMaxHitWords ||
+         condition.code_size + outputs.code_size > jit::kMaxHitCode;
+}
+
+Result<script::Captured> compile_within(const script::Limits& limits, const ProbeRequest& request,
+                                        script::Scope& scope) {
+  const DataRequest& wanted = request.data;
+  const bool is_return = request.kind == ProbeKind::kReturn;
+  script::Compiler compiler({.scope = &scope,
+                             .is_return = is_return,
+                             .entry = is_return ? &scope : nullptr,
+                             .has_fields = is_return},
+                            limits);
+  const auto said = [](const Status& status, const char* option) {
+    return status ? status : Status(status.error().with_context(option));
+  };
+  if (!wanted.condition.empty()) TRY_OK(said(compiler.add_filter(wanted.condition), "--filter"));
+  if (wanted.args) compiler.add_variables(scope.parameters());
+  if (wanted.locals && !scope.what_is_missing().empty())
+    return Error(ErrorKind::kNotFound, "--locals: " + scope.what_is_missing());
+  if (wanted.locals) compiler.add_variables(scope.locals());
+  for (const std::string& list : wanted.captures) TRY_OK(said(compiler.add_capture(list), "--capture"));
+  return compiler.finish();
+}
+
 Shape byte_shape() { return {.kind = Shape::Kind::kInt, .size = 1}; }
 
 }  // namespace
@@ -107,27 +134,23 @@ Result<HitData> HitDataMaker::compile(const Target& target) {
   return compile_at(target, *scopes_.at(target));
 }
 
-// The record also holds what other contexts ask for: some dozens of bytes, or all registers.
+// The record also holds what other contexts ask for: some dozens of bytes, or all registers. What takes too
+// many steps is shown as the structures it lies in.
 Result<HitData> HitDataMaker::compile_at(const Target& target, script::Scope& scope) {
   const ProbeRequest& request = options_.probes[target.request];
-  const DataRequest& wanted = request.data;
-  const bool is_return = request.kind == ProbeKind::kReturn;
-  script::Compiler compiler({.scope = &scope,
-                             .is_return = is_return,
-                             .entry = is_return ? &scope : nullptr,
-                             .has_fields = is_return},
-                            {.string_max = options_.string_max});
-  const auto said = [](const Status& status, const char* option) {
-    return status ? status : Status(status.error().with_context(option));
-  };
-  if (!wanted.condition.empty()) TRY_OK(said(compiler.add_filter(wanted.condition), "--filter"));
-  if (wanted.args) compiler.add_variables(scope.parameters());
-  if (wanted.locals && !scope.what_is_missing().empty())
-    return Error(ErrorKind::kNotFound, "--locals: " + scope.what_is_missing());
-  if (wanted.locals) compiler.add_variables(scope.locals());
-  for (const std::string& list : wanted.captures) TRY_OK(said(compiler.add_capture(list), "--capture"));
-  TRY(script::Captured captured, compiler.finish());
-  TRY_OK(check_length(captured.program, wanted));
+  script::Limits limits{.string_max = options_.string_max};
+  auto compiled = compile_within(limits, request, scope);
+  if (!compiled || is_too_long(compiled->program)) {
+    limits.text_loads = 0;
+    compiled = compile_within(limits, request, scope);
+  }
+  if (!compiled || is_too_long(compiled->program)) {
+    limits.variants = false;
+    compiled = compile_within(limits, request, scope);
+  }
+  if (!compiled) return compiled.error();
+  script::Captured captured = *std::move(compiled);
+  TRY_OK(check_length(captured.program, request.data));
   if (jit::mentions(captured.program, Op::kLatency) && records_monotonic_time(options_))
     return Error(
         ErrorKind::kUnsupported,

@@ -38,6 +38,25 @@ target: $EACH 2
 run: blip trace -p $PID --function points --args --max-events 1
 expect-match: points: \{ all = \[ \{ x = 1, y = 1.5 \}, \{ x = 2, y = 2.5 \} \], none = \[ ?\] \}
 
+case: sequences of texts, and none
+each: containers containers_o0 containers_clang
+needs: clang-14
+target: $EACH 2
+run: blip trace -p $PID --function names --capture 'all' --max-events 1
+expect-match: names: \{ all = \[ "one", "y{40}", "" \] \}
+run: blip trace -p $PID --function names --capture 'none' --max-events 1
+expect-match: names: \{ none = \[ ?\] \}
+run: blip trace -p $PID --function names --capture 'views' --max-events 1
+expect-match: names: \{ views = \[ "a view", "another" \] \}
+run: blip trace -p $PID --function names --capture 'many' --max-events 1 --json
+check: [(e["many"], e["cut"]) for e in json_lines()] == [(["same"] * 3, ["many"])]
+run: blip record -p $PID --function names --capture 'all, size = 7' -o t
+reads:
+sh: blip view t
+expect-match: \{ all = \[ "one", "y{40}", "" \], size = 7 \}
+run: blip trace -p $PID --function names --args --max-events 1
+expect-match: all = \[ \{ .*_M_string_length = 3.* \} \], none = \[ ?\], many = 
+
 case: members of this, by name alone
 run: blip trace -p $PID --function Counter::add --capture 'label, base + n' --max-events 1
 expect-match: \{ label = "member", base \+ n = 8 \}
@@ -51,6 +70,32 @@ run: blip trace -p $PID --args --function texts --function numbers --function ha
 expect-match: texts: \{ s = "static", heap = "on the heap", owned = "owned" \}
 expect-match: numbers: \{ all = \[ 10, -20, 30 \], slice = \[ 7, 8, 9 \], yes = true, small = -3 \}
 expect-match: handle: \{ r = 0x[0-9a-f]+, n = 0 \}
+
+case: Rust's enums show the variant that is there
+each: containers_rust containers_rust_debug
+needs: rustc
+target: $EACH 4
+run: blip trace -p $PID --function shapes --capture '*s, *maybe, *boxed' --max-events 4
+expect-match: \{ \*s = \{ variant = Empty \(0\), Circle = \[ ?\], Rect = \[ ?\], Label = "" \}, \*maybe = \{ variant = None \(0\), Some = \[ ?\] \}, \*boxed = \{ variant = Some \(0\), Some = \[ 0x[0-9a-f]+ \] \} \}
+expect-match: \*s = \{ variant = Circle \(1\), Circle = \[ 2.5 \], Rect = \[ ?\], Label = "" \}, \*maybe = \{ variant = Some \(1\), Some = \[ 42 \] \}, \*boxed = \{ variant = None \(1\), Some = \[ ?\] \} \}
+expect-match: \*s = \{ variant = Rect \(2\), Circle = \[ ?\], Rect = \[ \{ w = 3, h = -4 \} \], Label = "" \}
+expect-match: \*s = \{ variant = Label \(3\), Circle = \[ ?\], Rect = \[ ?\], Label = "a label" \}
+
+case: Rust's sequences of texts
+each: containers_rust containers_rust_debug
+needs: rustc
+target: $EACH 4
+run: blip trace -p $PID --function shapes --capture '*names' --max-events 4
+check: re.findall(r"names = (.*) }", out) == ["[ ]", '[ "name 0" ]', '[ "name 0", "name 1" ]', '[ "name 0", "name 1", "name 2" ]']
+
+case: Rust's enums, as gdb shows them
+needs: rustc gdb
+target: containers_rust_debug 3
+sh: echo > line; gdb -q -nx -batch -ex 'set debuginfod enabled off' -ex 'break shapes' -ex 'run 3 < line' -ex 'print *s' -ex continue -ex 'print *s' -ex continue
+  -ex 'print *s' $TARGETS/containers_rust_debug 2>&1
+expect-match: (?s)= containers::Shape::Empty\n.*= containers::Shape::Circle\(2.5\)\n.*= containers::Shape::Rect ?\{w: 3, h: -4\}
+run: blip trace -p $PID --function shapes --capture '*s' --max-events 3
+check: re.findall(r"variant = (\w+)", out) == ["Empty", "Circle", "Rect"]
 
 case: Rust, by names
 each: containers_rust containers_rust_debug

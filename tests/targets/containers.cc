@@ -49,6 +49,10 @@ PROBED void handle(app::Request& r, float f, Color c, char letter) {
 PROBED void points(std::vector<Point> all, const std::vector<int>& none) {
   asm volatile("" ::"r"(all.size() + none.size()) : "memory");
 }
+PROBED void names(const std::vector<std::string>& all, const std::vector<std::string>& none,
+                  const std::vector<std::string>& many, std::vector<std::string_view> views) {
+  asm volatile("" ::"r"(all.size() + none.size() + many.size() + views.size()) : "memory");
+}
 struct Counter {
   int base = 5;
   std::string label = "member";
@@ -68,6 +72,7 @@ static void call_all(int i) {
                        {1, 2, 3}};
   handle(request, 2.25F, Color::kRed, 'q');
   points({{1, 1.5}, {2, 2.5}}, {});
+  names({"one", std::string(40, 'y'), ""}, {}, std::vector<std::string>(20, "same"), {"a view", "another"});
   Counter().add(3);
 }
 

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+// Each condition is made of the tag anew: machine code keeps no values between outputs.
+#include "script/variants.h"
+
+#include <algorithm>
+
+#include "script/members.h"
+
+namespace blip::script {
+
+namespace {
+
+constexpr size_t kMostVariants = 16;
+constexpr size_t kMostChoices = 8;  // that one for all other cases is compared with
+
+bool is_tag(const Member& member) {
+  const TypeKind kind = resolve(*member.type).kind;
+  const bool is_number = kind == TypeKind::kInt || kind == TypeKind::kBool || kind == TypeKind::kChar;
+  return member.name.empty() && !member.is_base && is_number;
+}
+
+// A single value in brackets is that value: Some(5).
+std::optional<Operand> data_of(Access& access, const Operand& whole, const Member& variant) {
+  const Operand value = access.part(whole, variant.offset, *variant.type);
+  const Type& type = resolve(*variant.type);
+  if (type.kind != TypeKind::kStruct) return value;
+  if (type.members.empty()) return std::nullopt;
+  const Member& only = type.members.front();
+  if (type.members.size() > 1 || only.bit_size != 0 || only.name != "__0") return value;
+  return access.part(value, only.offset, *only.type);
+}
+
+class Finder {
+ public:
+  Finder(Access& access, const Operand& whole)
+      : access_(access), builder_(access.builder()), whole_(whole), type_(resolve(*whole.type)) {}
+
+  std::optional<Variants> run() {
+    const auto tag = std::find_if(type_.members.begin(), type_.members.end(), is_tag);
+    if (type_.kind != TypeKind::kStruct || type_.enumerators.empty() || tag == type_.members.end() ||
+        type_.members.size() > kMostVariants)
+      return std::nullopt;
+    const auto bits = access_.bits(access_.part(whole_, tag->offset, *tag->type));
+    if (!bits) return std::nullopt;
+    size_ = resolve(*tag->type).size;
+    tag_ = builder_.extend(*bits, size_, false);
+    found_ = {.all = {}, .which = tag_, .size = static_cast<uint32_t>(size_), .names = type_.enumerators};
+    for (const Member& member : type_.members)
+      if (!member.name.empty() && !add(member)) return std::nullopt;
+    return std::move(found_);
+  }
+
+ private:
+  uint32_t equals(const Enumerator& e) {
+    const auto value = static_cast<uint64_t>(e.value);
+    const uint64_t mask = size_ < sizeof value ? (uint64_t{1} << 8 * size_) - 1 : UINT64_MAX;
+    return builder_.add(Op::kEqual, tag_, builder_.constant(value & mask));
+  }
+
+  bool add(const Member& member) {
+    uint32_t is_there = kNone;
+    for (const Enumerator& e : type_.enumerators)
+      if (e.name == member.name)
+        is_there = is_there == kNone ? equals(e) : builder_.add(Op::kOr, is_there, equals(e));
+    if (is_there == kNone) {
+      if (type_.enumerators.size() > kMostChoices) return false;
+      is_there = otherwise(member.name);
+    }
+    found_.all.push_back({member.name, data_of(access_, whole_, member), is_there});
+    return true;
+  }
+
+  // The tag has no value for it: variants are counted instead.
+  uint32_t otherwise(const std::string& name) {
+    uint32_t others = builder_.constant(0);
+    found_.which = builder_.constant(0);
+    found_.size = 1;
+    found_.names = {{name, 0}};
+    for (const Enumerator& e : type_.enumerators) {
+      const auto number = static_cast<int64_t>(found_.names.size());
+      found_.names.push_back({e.name, number});
+      others = builder_.add(Op::kOr, others, equals(e));
+      found_.which = builder_.add({.op = Op::kSelect,
+                                   .a = equals(e),
+                                   .b = builder_.constant(static_cast<uint64_t>(number)),
+                                   .c = found_.which});
+    }
+    return builder_.add(Op::kLogicalNot, others);
+  }
+
+  Access& access_;
+  Builder& builder_;
+  const Operand& whole_;
+  const Type& type_;
+  uint64_t size_ = 0;
+  uint32_t tag_ = kNone;
+  Variants found_;
+};
+
+}  // namespace
+
+std::optional<Variants> find_variants(Access& access, const Operand& operand) {
+  if (operand.kind != Operand::Kind::kMemory && operand.kind != Operand::Kind::kValue) return std::nullopt;
+  return Finder(access, operand).run();
+}
+
+}  // namespace blip::script
