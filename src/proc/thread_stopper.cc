@@ -201,7 +201,7 @@ Status ThreadStopper::wait_until_stopped() {
 bool ThreadStopper::is_starved(const Thread& thread) const {
   if (Clock::now() >= deadline_ + kStarvation) return false;
   const auto stat = read_stat(process_.pid(), thread.tid);
-  return stat && stat->state == 'R';
+  return stat && (stat->state == 'R' || stat->state == 't');  // t: it has stopped since it was asked
 }
 
 Result<bool> ThreadStopper::settle(Thread& thread) { return react(thread, poll_stop(thread.tid)); }
