@@ -8,6 +8,7 @@
 #include "jit/assembler.h"
 #include "jit/section.h"
 #include "jit/stubs.h"
+#include "ring/system_calls.h"
 
 namespace blip::jit {
 
@@ -69,8 +70,8 @@ void emit_child_pid(Assembler& a, const Environment& env, const std::function<vo
   if (!env.no_syscalls) {  // and no filter came since
     a.mov(rcx, env.control.value + offsetof(abi::DataHeader, filtered));
     a.xor_(eax, eax);
-    a.cmp(dword_ptr(rcx), eax);
-    a.jne(known);
+    a.cmp(dword_ptr(rcx), ring::kFiltered);
+    a.je(known);
     a.mov(eax, SYS_getpid);
     a.syscall();
   }

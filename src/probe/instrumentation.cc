@@ -37,6 +37,7 @@
 #include "proc/target_memory.h"
 #include "proc/tracer_thread.h"
 #include "ring/format.h"
+#include "ring/system_calls.h"
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
@@ -415,7 +416,8 @@ Status Instrumentation::write_gate(uint32_t gate) {
                            .calls = 0,
                            .own_ranges = no_ranges_.empty() && !forbids_calls()};
   auto* header = reinterpret_cast<abi::DataHeader*>(region());
-  __atomic_store_n(&header->filtered, !no_calls_.empty(), __ATOMIC_SEQ_CST);
+  const uint32_t filtered = !no_calls_.empty() ? ring::kFiltered : asks_kernel() ? 0 : ring::kCallsUnwanted;
+  __atomic_store_n(&header->filtered, filtered, __ATOMIC_SEQ_CST);
   __atomic_store_n(&header->unannounced_gate, unannounced_gate(), __ATOMIC_RELAXED);
   return memory_.write(region_.control - abi::kGatePageSize, bytes_of(page));
 }

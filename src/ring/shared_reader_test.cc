@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "ring/counters.h"
 #include "ring/test_region.h"
@@ -304,6 +305,20 @@ TEST_F(SharedRingTest, a_closed_gate_skips) {
   EXPECT_FALSE(hit(1));
   EXPECT_EQ(counted(abi::kSkipped), 1u);
   EXPECT_EQ(drain().records, 0u);
+}
+
+// A fork's child opens its gate at its first hit; then it makes as few system calls as its parent.
+TEST_F(SharedRingTest, a_child_that_nobody_announced) {
+  region_.header()->unannounced_gate = abi::kGateOpen | abi::kGateChild;
+  for (uint32_t filtered : {kFiltered, kCallsUnwanted, uint32_t{0}}) {
+    *region_.gate() = {};
+    region_.header()->filtered = filtered;
+    EXPECT_EQ(hit(1), filtered != kFiltered);
+    EXPECT_EQ(region_.gate()->pid, filtered == kFiltered ? 0 : ::getpid());
+    EXPECT_EQ(region_.gate()->no_syscalls, filtered == kCallsUnwanted);
+    EXPECT_EQ(region_.gate()->calls, 0u);
+  }
+  EXPECT_EQ(counted(abi::kSkipped), 1u);
 }
 
 }  // namespace

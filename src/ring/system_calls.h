@@ -15,6 +15,12 @@
 
 namespace blip::ring {
 
+// Values of DataHeader::filtered. A process of the trace has come under a seccomp filter, which children
+// inherit: no calls at all.
+inline constexpr uint32_t kFiltered = 1;
+// No program asks the kernel, so nobody watches for filters: a child may ask for its pid, once.
+inline constexpr uint32_t kCallsUnwanted = 2;
+
 // Six arguments are few instructions more than fewer; errno is not touched.
 [[gnu::always_inline]] inline long system_call(long number, long a = 0, long b = 0, long c = 0, long d = 0,
                                                long e = 0, long f = 0) {
@@ -42,7 +48,7 @@ inline bool inherits_filter(const abi::GatePage* page) {
   const auto* control = reinterpret_cast<const uint8_t*>(page) + abi::kGatePageSize;
   const auto* header = reinterpret_cast<const abi::DataHeader*>(control);
   return __atomic_load_n(&page->gate, __ATOMIC_RELAXED) == abi::kGateClosed &&
-         __atomic_load_n(&header->filtered, __ATOMIC_SEQ_CST) != 0;
+         __atomic_load_n(&header->filtered, __ATOMIC_SEQ_CST) == kFiltered;
 }
 
 // False: the call must not be made. True: end_own_call() follows it.
@@ -64,7 +70,7 @@ inline void forbid_own_calls(uint8_t* control) {
   auto* page = reinterpret_cast<abi::GatePage*>(control - abi::kGatePageSize);
   auto* header = reinterpret_cast<abi::DataHeader*>(control);
   if (__atomic_exchange_n(&page->no_syscalls, 1, __ATOMIC_SEQ_CST) != 0) return;  // maybe a filter is there
-  __atomic_store_n(&header->filtered, 1, __ATOMIC_SEQ_CST);
+  __atomic_store_n(&header->filtered, kFiltered, __ATOMIC_SEQ_CST);
   for (int i = 0; i < kSlices && __atomic_load_n(&page->calls, __ATOMIC_SEQ_CST) != 0; ++i) {
     const struct { int64_t seconds, nanoseconds; } millisecond = {0, 1'000'000};
     long result = kNanosleep;

@@ -96,6 +96,7 @@ inline uint32_t open_wiped_gate(uint8_t* control, abi::GatePage* page) {
     if (!begin_own_call(page)) return abi::kGateClosed;
     page->pid = system_id(kSysGetpid);
     end_own_call(page);
+    if (__atomic_load_n(&header->filtered, __ATOMIC_RELAXED) != 0) page->no_syscalls = 1;
     page->tid_offset = abi::kNoTidOffset;
   }
   uint32_t closed = abi::kGateClosed;

@@ -28,6 +28,12 @@ run: blip record -p $PID --function work --context backtrace -o t
 reads:
 exact:
 
+case: a child that nobody announced filters itself, and no program asks the kernel
+target: filters_itself child
+run: blip record -p $PID --function work -o t
+reads:
+exact:
+
 case: events with the thread that the kernel names
 target: filters_itself_static all
 run: blip trace -p $PID --function work --capture s --json

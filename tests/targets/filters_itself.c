@@ -4,6 +4,7 @@
 //   all      seccomp(), all threads at once, while they call
 //   prctl    the main thread alone, and its child
 //   raw      the same, and the child is made without libc's help
+//   child    only that child, by itself
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
@@ -59,8 +60,10 @@ static void install(const char* how) {
 }
 
 static void fork_one(const char* how) {
-  pid_t child = strcmp(how, "raw") == 0 ? (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) : fork();
+  pid_t child = strcmp(how, "prctl") == 0 ? fork() : (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
   if (child == 0) {
+    call(0);
+    if (strcmp(how, "child") == 0) install("prctl");
     for (unsigned long i = 0; i < 10; i++) call(i);
     syscall(SYS_exit_group, 0);
   }
@@ -80,7 +83,7 @@ int main(int argc, char** argv) {
     pthread_create(&thread, NULL, caller, NULL);
   }
   while (ready != THREADS) continue;
-  install(how);
+  if (strcmp(how, "child") != 0) install(how);
   installed = 1;
   for (unsigned long i = 0; i < AFTER; i++) call(i);
   while (left != THREADS) continue;
