@@ -150,12 +150,12 @@ Status Instrumentation::drop_parked(proc::Attachment& attachment, const std::vec
   std::vector<const Patch*> found;
   for (const InterruptedCode& code : parked.found)
     if (const Patch* patch = index.disturbed_at(code.pc)) found.push_back(patch);
-  const auto is_call = [&](const InterruptedCode& code) {
-    return std::any_of(calls.begin(), calls.end(), [&](const AddrRange& r) { return r.contains(code.pc); });
-  };
-  if (no_ranges_.empty() && !calls.empty() &&
-      (parked.unknown || std::any_of(parked.found.begin(), parked.found.end(), is_call)))
-    no_ranges_ = "a fiber may be about to take memory away";
+  for (const x86::CloneSite& site : call_sites_) {  // it will be made some time
+    const bool is_found = any_parked_before(parked.found, site);
+    if (open_ || (!is_found && !parked.unknown)) continue;
+    if (no_ranges_.empty()) no_ranges_ = "a fiber may be about to take memory away";
+    if (is_found || mentions_filters(modules_)) give_up(site);
+  }
   if (!found.empty())
     return drop(found, "a fiber, or what looks like one, is inside the bytes to be replaced");
   if (!parked.unknown) return {};

@@ -32,8 +32,9 @@ TargetAddr instruction_of(const x86::CloneSite& site) { return site.addr + abi::
 
 // What a thread at a `syscall` instruction will call.
 uint32_t next_number(const proc::Thread& thread) {
+  constexpr uint32_t kX32 = 0x4000'0000;  // the same calls
   const proc::Registers& r = thread.registers;
-  return static_cast<uint32_t>(r.restarts_system_call() ? r.orig_rax : r.rax);
+  return static_cast<uint32_t>(r.restarts_system_call() ? r.orig_rax : r.rax) & ~kX32;
 }
 
 }  // namespace
@@ -54,6 +55,11 @@ bool any_before(proc::Attachment& attachment, std::span<const InterruptedCode> i
            std::any_of(interrupted.begin(), interrupted.end(),
                        [&](const InterruptedCode& code) { return code.pc == at; });
   });
+}
+
+bool any_parked_before(std::span<const InterruptedCode> parked, const x86::CloneSite& site) {
+  return std::any_of(parked.begin(), parked.end(),
+                     [&](const InterruptedCode& code) { return code.pc == instruction_of(site); });
 }
 
 bool any_filtered(proc::Attachment& attachment) {
@@ -123,20 +129,25 @@ void Instrumentation::give_up_unpatched() {
 }
 
 // True: later, when nobody is about to make one. Whoever waits in syscall() for something else will not mind
-// the jump.
+// the jump; what a signal handler will call there is not known, and counts only for direct reads.
 bool Instrumentation::meets_call(proc::Attachment& attachment, std::span<const InterruptedCode> interrupted,
                                  bool last_try) {
   for (const x86::CloneSite& site : call_sites_) {
     const TargetAddr at = instruction_of(site);
-    bool meets = std::any_of(interrupted.begin(), interrupted.end(),
-                             [&](const InterruptedCode& code) { return code.pc == at; });
-    const bool returns_there = meets;
-    for (const proc::Thread& thread : attachment.threads())
-      meets |= TargetAddr(thread.restart_pc()) == at && is_one_of(ring::kDooming, next_number(thread));
-    if (!meets || (returns_there && !no_ranges_.empty())) continue;
+    bool filters = false, dooms = false;
+    for (const proc::Thread& thread : attachment.threads()) {
+      if (TargetAddr(thread.restart_pc()) != at) continue;
+      filters |= is_one_of(ring::kFiltering, next_number(thread));
+      dooms |= is_one_of(ring::kDooming, next_number(thread));
+    }
+    const bool returns_there = std::any_of(interrupted.begin(), interrupted.end(),
+                                           [&](const InterruptedCode& code) { return code.pc == at; });
+    filters |= returns_there && is_one_of(ring::kFiltering, site.number);
+    dooms |= returns_there;
+    if (!filters && (!dooms || !no_ranges_.empty())) continue;
     if (!last_try) return true;
     if (no_ranges_.empty()) no_ranges_ = "the program takes memory away all the time";
-    if (!returns_there) give_up(site);
+    if (filters) give_up(site);
   }
   return false;
 }

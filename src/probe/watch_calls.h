@@ -20,6 +20,9 @@ std::vector<AddrRange> instructions_of(std::span<const x86::CloneSite> sites);
 bool any_before(proc::Attachment& attachment, std::span<const InterruptedCode> interrupted,
                 std::span<const x86::CloneSite> sites);
 
+// Saved registers of a fiber at the instruction of the site.
+bool any_parked_before(std::span<const InterruptedCode> parked, const x86::CloneSite& site);
+
 // Whether a thread runs under a seccomp filter, or may.
 bool any_filtered(proc::Attachment& attachment);
 
