@@ -42,7 +42,8 @@ std::optional<AddrRange> function_around(const FunctionRanges& functions, Target
 
 class CallFinder {
  public:
-  CallFinder(const Module& module, std::span<const uint32_t> numbers) : module_(module), wanted_(numbers) {}
+  CallFinder(const Module& module, std::span<const uint32_t> numbers, CallSearch search)
+      : module_(module), wanted_(numbers), search_(search) {}
 
   ModuleCalls run() {
     std::vector<TargetAddr> places;
@@ -53,6 +54,8 @@ class CallFinder {
       for (const x86::CloneSite& site : x86::find_syscall_sites(text, base, wanted_)) forms_.push_back(site);
       for (TargetAddr at : x86::find_syscall_bytes(text, base)) places.push_back(at);
     }
+    if (search_ == CallSearch::kWatchable)
+      std::erase_if(places, [&](TargetAddr at) { return !may_be_site(at); });
     if (!places.empty()) analyse(places);
     for (TargetAddr at : places) look_at(at);
     return std::move(calls_);
@@ -69,7 +72,7 @@ class CallFinder {
       analysed_[*function] = x86::find_call_numbers(code_of(*function), function->begin, {});
       if (!analysed_[*function].calls.empty()) callers.push_back(*function);
     }
-    if (callers.empty()) return;
+    if (callers.empty() || search_ == CallSearch::kWatchable) return;
     std::sort(callers.begin(), callers.end());
     const FunctionEntries entries(module_, functions_, callers);
     for (const AddrRange& f : callers)
@@ -98,6 +101,14 @@ class CallFinder {
       calls_.unknown = module_.basename() + " makes system calls of its own";
     else
       calls_.sites.push_back(*site);
+  }
+
+  // By its bytes.
+  bool may_be_site(TargetAddr at) const {
+    const auto before = module_.file().bytes({module_.to_file(at) - abi::kJumpSize, module_.to_file(at)});
+    return std::equal(before.begin(), before.end(), kLoadSixth.begin(), kLoadSixth.end()) ||
+           std::any_of(forms_.begin(), forms_.end(),
+                       [&](const x86::CloneSite& s) { return s.addr == at - abi::kJumpSize; });
   }
 
   // In the GNU C library threads tell each other what to call in setuid() and the like, in memory:
@@ -132,6 +143,7 @@ class CallFinder {
 
   const Module& module_;
   std::span<const uint32_t> wanted_;
+  CallSearch search_;
   FunctionRanges functions_;
   std::map<AddrRange, x86::FunctionCalls> analysed_;
   std::vector<x86::CloneSite> forms_;
@@ -140,8 +152,8 @@ class CallFinder {
 
 }  // namespace
 
-ModuleCalls find_module_calls(const Module& module, std::span<const uint32_t> numbers) {
-  return CallFinder(module, numbers).run();
+ModuleCalls find_module_calls(const Module& module, std::span<const uint32_t> numbers, CallSearch search) {
+  return CallFinder(module, numbers, search).run();
 }
 
 }  // namespace blip::probe

@@ -78,5 +78,17 @@ TEST(ModuleCalls, of_small_programs) {
   }
 }
 
+TEST(ModuleCalls, that_can_be_watched_are_the_same_without_the_others) {
+  const uint32_t wanted[] = {kMunmap};
+  for (const Case& c : kCases) {
+    const ModuleCalls all = find_module_calls(module_of(c), wanted);
+    const ModuleCalls found = find_module_calls(module_of(c), wanted, CallSearch::kWatchable);
+    if (all.unknown.empty()) {
+      EXPECT_EQ(found.sites.size(), all.sites.size()) << c.what;
+    }
+    EXPECT_GE(found.sites.size(), all.sites.size()) << c.what;
+  }
+}
+
 }  // namespace
 }  // namespace blip::probe

@@ -91,7 +91,7 @@ void Instrumentation::plan_calls() {
   if (geometry_.ranges || forbids_calls()) return;
   WatchedCalls calls = find_filter_sites(modules_);
   call_sites_ = std::move(calls.sites);
-  if (!calls.obstacle.empty() && mentions_filters(modules_)) no_calls_ = kUnseenFilter;
+  if (!calls.obstacle.empty()) no_calls_ = kUnseenFilter;
 }
 
 // One that is there already.

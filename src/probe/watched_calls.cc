@@ -35,12 +35,13 @@ bool has_expected(std::span<const x86::CloneSite> sites) {
 }
 
 // Of all, each looked at once: it takes some milliseconds for a large one.
-std::vector<ModuleCalls> calls_of(std::span<const Module> modules, std::span<const uint32_t> numbers) {
+std::vector<ModuleCalls> calls_of(std::span<const Module> modules, std::span<const uint32_t> numbers,
+                                  CallSearch search = CallSearch::kAll) {
   std::vector<ModuleCalls> all(modules.size());
   parallel_pieces(modules.size(), 1, [&](size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i)
       all[i] = modules[i].file().is_go() ? ModuleCalls{.sites = {}, .unknown = kGo}
-                                         : find_module_calls(modules[i], numbers);
+                                         : find_module_calls(modules[i], numbers, search);
   });
   return all;
 }
@@ -74,9 +75,11 @@ WatchedCalls find_unmap_sites(std::span<const Module> modules) {
 
 WatchedCalls find_filter_sites(std::span<const Module> modules) {
   WatchedCalls found;
-  for (ModuleCalls& calls : calls_of(modules, ring::kFiltering)) {
+  const bool may_hide_some = mentions_filters(modules);
+  const CallSearch search = may_hide_some ? CallSearch::kAll : CallSearch::kWatchable;
+  for (ModuleCalls& calls : calls_of(modules, ring::kFiltering, search)) {
     found.sites.insert(found.sites.end(), calls.sites.begin(), calls.sites.end());
-    if (!calls.unknown.empty()) found.obstacle = std::move(calls.unknown);
+    if (may_hide_some && !calls.unknown.empty()) found.obstacle = std::move(calls.unknown);
   }
   return found;
 }

@@ -21,7 +21,7 @@ struct WatchedCalls {
 WatchedCalls find_unmap_sites(std::span<const Module> modules);
 
 // All by which a filter may be installed (ring::kFiltering), and those that can be seen even if others
-// cannot.
+// cannot: that is an obstacle only in a program where something is called after filters.
 WatchedCalls find_filter_sites(std::span<const Module> modules);
 
 // Whether something in the program is called after filters.
