@@ -86,8 +86,8 @@ fuzz: deps-test
 
 # clang-tidy with the checks of .clang-tidy, over all of src or over TIDY="src/ring ...".
 tidy: deps-test
-	@cmake -S . -B $(BUILD) -G Ninja >/dev/null
-	@scripts/tidy.sh $(BUILD) $(JOBS) $(TIDY)
+	@cmake -S . -B $(BUILD)-tidy -G Ninja -DBLIP_PRECOMPILE=OFF >/dev/null
+	@scripts/tidy.sh $(BUILD)-tidy $(JOBS) $(TIDY)
 
 # What has threads of its own, under the thread sanitizer: rings, parallel work, progress, the watch of the loader. Not the target that
 # scribbles over what blip reads: that race is the test.

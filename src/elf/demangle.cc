@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "elf/demangle.h"
 
+#define HAVE_DECL_BASENAME 1  // libiberty.h would declare it, and not as <string.h> does
 #include <cxxabi.h>
 #include <libiberty/demangle.h>
 
