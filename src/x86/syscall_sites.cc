@@ -69,12 +69,13 @@ std::vector<CloneSite> find_syscall_sites(std::span<const uint8_t> text, TargetA
 std::vector<TargetAddr> find_syscall_bytes(std::span<const uint8_t> text, TargetAddr base) {
   constexpr uint8_t kSyscall[] = {0x0f, 0x05};
   std::vector<TargetAddr> found;
-  for (size_t at = 0;; at += sizeof kSyscall) {
+  for (size_t at = 0; at < text.size(); at += sizeof kSyscall) {  // without text there is no pointer to it
     const void* next = ::memmem(text.data() + at, text.size() - at, kSyscall, sizeof kSyscall);
-    if (!next) return found;
+    if (!next) break;
     at = static_cast<size_t>(static_cast<const uint8_t*>(next) - text.data());
     found.push_back(base + at);
   }
+  return found;
 }
 
 }  // namespace blip::x86
