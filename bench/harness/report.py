@@ -23,6 +23,8 @@ COLUMNS = {
         ("its P", "detach_pause", "{:.2f}"), ("MB", "memory", "{:.0f}")]),
     "dwarf": ("ms; T from blip's start to the last probe live, and blip's memory, on a program with much debugging information", [
         ("T min", "min", "{:.1f}"), ("T", "median", "{:.1f}"), ("P", "pause", "{:.2f}"), ("MB", "memory", "{:.0f}")]),
+    "backtrace": ("ns that a stack takes, without frame pointers, beside others' ways", [
+        ("min", "min", "{:.1f}"), ("median", "median", "{:.1f}"), ("per frame", "ns per frame", "{:.1f}")]),
     "scale": ("ms; as above, and the wall time of listing a file", [
         ("functions", "functions", "{:d}"), ("min", "min", "{:.1f}"), ("median", "median", "{:.1f}"),
         ("P", "pause", "{:.2f}"), ("MB", "memory", "{:.0f}")]),
@@ -69,6 +71,9 @@ def _section(name, rows):
 
 def table(facts, rows):
     """One aligned table; rows that miss a must are marked MISS, void measurements VOID."""
+    unknown = {r.section for r in rows} - set(COLUMNS)
+    if unknown:
+        raise ValueError(f"rows of sections that have no columns: {unknown}")
     sections = [(name, [r for r in rows if r.section == name]) for name in COLUMNS]
     out = [f"{facts['cpu']}, {facts['cpus']} cpus{' (virtual)' * facts['virtual']}, {facts['system']}, "
            f"kernel {facts['kernel']}, {facts['glibc']}",
