@@ -161,7 +161,7 @@ std::string FieldDeclarer::type_of(const Field& field) {
 std::string FieldDeclarer::integer(uint32_t size, bool is_signed, bool is_hex) {
   static const std::set<std::string> known = {"uint8_t", "uint16_t", "uint32_t",
                                               "int32_t", "uint64_t", "hex64_t"};
-  const std::string name = fmt::format("{}{}_t", is_hex ? "hex" : is_signed ? "int" : "uint", 8 * size);
+  std::string name = fmt::format("{}{}_t", is_hex ? "hex" : is_signed ? "int" : "uint", 8 * size);
   if (known.contains(name)) return name;
   return alias(fmt::format("integer {{ size = {}; align = 8; signed = {};{} }}", 8 * size,
                            is_signed && !is_hex, is_hex ? " base = 16;" : ""),
@@ -169,7 +169,7 @@ std::string FieldDeclarer::integer(uint32_t size, bool is_signed, bool is_hex) {
 }
 
 std::string FieldDeclarer::enumeration(const Field& field) {
-  const std::string number = integer(field.size, field.is_signed, false);
+  std::string number = integer(field.size, field.is_signed, false);
   if (field.labels.empty()) return number;
   Mappings mappings;
   for (const Label& label : field.labels)

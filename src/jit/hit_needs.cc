@@ -224,7 +224,7 @@ Status check_kept(const Program& program, const Environment& env) {
 
 Status check_hit(const Program& program, const Environment& env) {
   const HitNeeds condition = condition_needs(program.hit), outputs = output_needs(program.hit);
-  if (const Status kept = check_kept(program, env); !kept) return kept;
+  if (Status kept = check_kept(program, env); !kept) return kept;
   if (mentions(program.hit, Op::kLatency) && env.monotonic)
     return Error(ErrorKind::kUnsupported, "expressions with latencies need the TSC");
   const bool is_large = std::max(condition.words, outputs.words) > kMaxHitWords ||

@@ -192,7 +192,7 @@ uint32_t Access::bytes_of(const Operand& field) {
   uint32_t all = builder_.constant(0);
   for (uint32_t i = 0; i < std::min<uint32_t>(touched, kWord); ++i) {
     const uint32_t at = builder_.add(Op::kAdd, field.node, builder_.constant(i));
-    const uint32_t byte = builder_.add(Op::kShl, builder_.load(at, 1), builder_.constant(8 * i));
+    const uint32_t byte = builder_.add(Op::kShl, builder_.load(at, 1), builder_.constant(uint64_t{8} * i));
     all = i == 0 ? byte : builder_.add(Op::kOr, all, byte);
   }
   return all;

@@ -167,7 +167,8 @@ class Lexer {
     if (peek() != '\'') return error("one character should stand between the quotes: 'x', or \"text\"");
     ++at_;
     token_.kind = TokenKind::kCharacter;
-    token_.number = static_cast<uint64_t>(static_cast<signed char>(c));
+    token_.number =
+        static_cast<uint64_t>(static_cast<signed char>(c));  // NOLINT(bugprone-signed-char-misuse): as in C
     return {};
   }
 

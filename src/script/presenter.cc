@@ -115,7 +115,7 @@ Shape Presenter::text(const std::string& name, uint32_t address, uint64_t most) 
 
 // All bytes of something in memory.
 Shape Presenter::bytes(const std::string& name, const Operand& operand, uint64_t size, uint32_t depth) {
-  const uint64_t count = std::min<uint64_t>(size, room() / kWord * kWord);
+  const uint64_t count = std::min<uint64_t>(size, uint64_t{room() / kWord} * kWord);
   if (count == 0) return no_room(name);
   const uint32_t output =
       add({.kind = Output::Kind::kBytes, .node = operand.node, .count = static_cast<uint32_t>(count)});

@@ -188,7 +188,7 @@ Place result_place(const AbiValue& result) {
     return place;
   }
   size_t integers = 0, vectors = 0;
-  const Place low = result_part(bytes.classes[0], std::min<uint64_t>(type.size, 8), integers, vectors);
+  Place low = result_part(bytes.classes[0], std::min<uint64_t>(type.size, 8), integers, vectors);
   if (type.size <= 8) return low;
   Place both{.kind = Place::Kind::kPieces};
   both.pieces.push_back({low, 8});

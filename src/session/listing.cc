@@ -92,7 +92,7 @@ std::span<const probe::Module> Lister::add_copies(const elf::Spec& spec) {
                        .size = copy.instance.size,
                        .module = copy.module,
                        .inlined_in = copy.instance.caller},
-                      std::move(copy.point),
+                      copy.point,
                       std::move(copy.instance)});
   for (const Refusal& refusal : copies.refused)
     listing_.notes.push_back(fmt::format("{}: {}", refusal.probe, refusal.reason));

@@ -77,7 +77,7 @@ class Finder {
     for (InlinedCopy& copy : copies.found)
       found_.targets.push_back({.module = copy.module,
                                 .request = request,
-                                .point = std::move(copy.point),
+                                .point = copy.point,
                                 .name = copy.name(),
                                 .instance = std::move(copy.instance)});
     return where;
@@ -117,10 +117,8 @@ class Finder {
 
   Status add_instruction(size_t request) {
     TRY(probe::FoundPoint found, probe::find_instruction(options_.probes[request].spec, modules_, context_));
-    found_.targets.push_back({.module = found.module,
-                              .request = request,
-                              .point = std::move(found.point),
-                              .name = std::move(found.name)});
+    found_.targets.push_back(
+        {.module = found.module, .request = request, .point = found.point, .name = std::move(found.name)});
     return {};
   }
 
@@ -129,14 +127,14 @@ class Finder {
     TRY(std::vector<ModulePoint> points, find_line(line, modules_));
     for (ModulePoint& p : points)
       found_.targets.push_back(
-          {.module = p.module, .request = request, .point = std::move(p.point), .name = line.spec.text});
+          {.module = p.module, .request = request, .point = p.point, .name = line.spec.text});
     return {};
   }
 
   Status add_every_instruction(size_t request) {
     TRY(AllInstructions all, find_all_instructions(options_.probes[request].spec, modules_, context_));
     for (ModulePoint& p : all.points)
-      found_.targets.push_back({.module = p.module, .request = request, .point = std::move(p.point)});
+      found_.targets.push_back({.module = p.module, .request = request, .point = p.point});
     found_.refused.insert(found_.refused.end(), all.refused.begin(), all.refused.end());
     return {};
   }
