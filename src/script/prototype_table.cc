@@ -136,6 +136,7 @@ constexpr std::string_view kPrototypes[] = {
     "int shutdown(int sockfd, int how)",
     "ssize_t send(int sockfd, const void *buf, size_t len, int flags)",
     "ssize_t recv(int sockfd, void *buf, size_t len, int flags)",
+    // NOLINTNEXTLINE(bugprone-suspicious-missing-comma): one prototype in two lines
     "ssize_t sendto(int sockfd, const void *buf, size_t len, int flags, const struct sockaddr *dest_addr, "
     "socklen_t addrlen)",
     "ssize_t recvfrom(int sockfd, void *buf, size_t len, int flags, struct sockaddr *src_addr, socklen_t "

@@ -141,7 +141,7 @@ void TracedProcess::compare_libraries(const LibraryHooks& hooks) {
     tell_changes(*news);
   }
   if (fresh.empty()) return;
-  arm_libraries(std::move(fresh), hooks);
+  arm_libraries(fresh, hooks);
   if (stacks_) update_stacks(hooks);  // there are more pads
 }
 
@@ -163,7 +163,7 @@ void TracedProcess::revive(const CodeFile& library, const LibraryHooks& hooks) {
         fmt::format("{}: is not probed again: {}", library.module.basename(), status.error().message()));
 }
 
-void TracedProcess::arm_libraries(std::vector<CodeFile> came, const LibraryHooks& hooks) {
+void TracedProcess::arm_libraries(const std::vector<CodeFile>& came, const LibraryHooks& hooks) {
   const Options& options = context_.options;
   ProbePlan plan;
   std::vector<proc::Map> mapped;

@@ -155,7 +155,7 @@ class TracedProcess {
   void compare_libraries(const LibraryHooks& hooks);
   bool is_filtered() const;
   void tell_elsewhere(const LibraryHooks& hooks);
-  void arm_libraries(std::vector<CodeFile> came, const LibraryHooks& hooks);
+  void arm_libraries(const std::vector<CodeFile>& came, const LibraryHooks& hooks);
   Status arm_plan(ProbePlan& plan, std::span<const proc::Map> mapped, const LibraryHooks& hooks);
   void tell_armed(const ProbePlan& plan, const LibraryHooks& hooks) const;
   void revive(const CodeFile& library, const LibraryHooks& hooks);

@@ -59,7 +59,7 @@ Result<PlacedTable> TableArena::add(const SegmentTable& table) {
   return placed;
 }
 
-Status TableArena::publish(std::vector<LoadedSegment> segments) {
+Status TableArena::publish(const std::vector<LoadedSegment>& segments) {
   std::vector<abi::UnwindModule> modules;
   for (const LoadedSegment& segment : segments) modules.push_back(module_of(segment));
   std::stable_sort(modules.begin(), modules.end(),

@@ -42,7 +42,7 @@ class TableArena {
   // kUnsupported: it does not fit.
   Result<PlacedTable> add(const SegmentTable& table);
   // From now on these are the modules, in whatever order; of two that overlap the first counts.
-  Status publish(std::vector<LoadedSegment> segments);
+  Status publish(const std::vector<LoadedSegment>& segments);
 
   uint64_t used() const { return used_; }
 
