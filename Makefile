@@ -29,12 +29,14 @@ cycles: deps-test
 	@cmake --build $(BUILD) -j $(JOBS) --target blip e2e_targets
 	@tests/torture/sessions.py --blip $(BUILD)/blip --targets $(BUILD)/targets --cycles $(or $(CYCLES),1000)
 
-# The long random tests, TORTURE_S seconds in all; SEED=N repeats a run.
+# The long random tests, TORTURE_S seconds in all; SEED=N repeats a run. At last whether the test of reads that cannot fault would fail if
+# one of their steps were left out.
 TORTURE_S ?= 600
 torture: deps-test
 	@cmake -S . -B $(BUILD) -G Ninja -DBLIP_TESTS=ON >/dev/null
-	@cmake --build $(BUILD) -j $(JOBS) --target blip cycler e2e_targets
+	@cmake --build $(BUILD) -j $(JOBS) --target blip cycler e2e_targets ring_test
 	@tests/torture.py --build $(BUILD) --seconds $(TORTURE_S) $(if $(SEED),--seed $(SEED))
+	@$(BUILD)/ring_test --gtest_also_run_disabled_tests --gtest_filter='SafeReads.*' --gtest_brief=1
 
 # Backtraces against gdb, hit by hit; `make test` has a short cut of it.
 stacks: deps-test

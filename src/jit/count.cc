@@ -11,7 +11,7 @@ using namespace asmjit::x86;  // NOLINT: register names
 
 CountEmitter::CountEmitter(const Emission& emission)
     : ProgramEmitter(emission), slow_(a_.newLabel()), slow_inside_(a_.newLabel()) {
-  if (env_.rseq) section_.emplace(emission.code, *env_.rseq);
+  if (env_.rseq) section_.emplace(emission.code, env_);
 }
 
 Mem CountEmitter::counter(abi::CounterKind kind, uint32_t row) const {

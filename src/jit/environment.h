@@ -58,6 +58,7 @@ struct AreaStubs {
   TargetAddr fetch;           // runtime blob: reads of memory that may not be there
   TargetAddr backtrace;       // runtime blob: the stack of a hit
   TargetAddr find_range;      // runtime blob: where memory that sections may read is
+  TargetAddr find_reading;    // runtime blob: where a thread says what its sections read
 };
 
 }  // namespace blip::jit

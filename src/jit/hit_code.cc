@@ -33,11 +33,11 @@ HitCode::HitCode(const Emission& emission, TextPool& texts)
       texts_(texts),
       facts_(facts_of(code_)) {}
 
-HitCode::HitCode(const Emission& emission, TextPool& texts, asmjit::Label elsewhere, RangeMisses* misses)
+HitCode::HitCode(const Emission& emission, TextPool& texts, asmjit::Label elsewhere, RangeReads* ranges)
     : HitCode(emission, texts) {
   way_ = HitWay::kSection;
   elsewhere_ = elsewhere;
-  misses_ = misses;
+  ranges_ = ranges;
 }
 
 void HitCode::value(uint32_t at) {

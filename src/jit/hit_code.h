@@ -29,11 +29,10 @@ class TextPool {
   std::vector<std::pair<asmjit::Label, std::string>> texts_;
 };
 
-// Reads in a section that found no range. Each has a hint of its own, by which the next one finds it.
-class RangeMisses {
+// Reads of a section by the valid ranges. Each has a hint of its own, by which the next one finds its range.
+class RangeReads {
  public:
-  explicit RangeMisses(const Emission& emission)
-      : emission_(emission), first_hint_(emission.program.class_id * 4) {}
+  explicit RangeReads(const Emission& emission);
 
   struct Read {
     asmjit::Label miss;
@@ -42,16 +41,21 @@ class RangeMisses {
   Read add();
   // Before the first try.
   void begin_tries();
-  // Outside of the section: asks the runtime, then goes to `again`, or to `give_up` if there is no such
-  // range.
-  void emit(Section& section, asmjit::Label again, asmjit::Label give_up);
+  // Before each, with rcx = the control address and an open gate; clobbers rax and rdx.
+  void begin();
+  // The address of the thread's abi::Reading, from begin() on.
+  asmjit::x86::Mem reading() const { return word(2); }
+  // Outside of the section. For reads that found no range: asks the runtime, then goes to `again`, or to
+  // `give_up` if there is no such range. For begin() too.
+  void cold(Section& section, asmjit::Label again, asmjit::Label give_up);
 
  private:
-  asmjit::x86::Mem tries() const;
+  asmjit::x86::Mem word(uint32_t n, uint32_t size = 8) const;
 
   Emission emission_;
   uint32_t first_hint_;
   std::vector<Read> reads_;
+  asmjit::Label begun_, new_reader_;
 };
 
 // Machine code for the nodes of one program (script/ir.h). Values come in rax; rcx, rdx and, for text, r8 and
@@ -61,9 +65,9 @@ class RangeMisses {
 class HitCode {
  public:
   HitCode(const Emission& emission, TextPool& texts);  // kCalls
-  // kSection. `elsewhere`: where to go if something cannot be read in it; `misses`: null if there are no
+  // kSection. `elsewhere`: where to go if something cannot be read in it; `ranges`: null if there are no
   // ranges.
-  HitCode(const Emission& emission, TextPool& texts, asmjit::Label elsewhere, RangeMisses* misses);
+  HitCode(const Emission& emission, TextPool& texts, asmjit::Label elsewhere, RangeReads* ranges);
 
   // Where control goes if what is computed next is a fault.
   void set_fault(asmjit::Label fault) { fault_ = fault; }
@@ -122,7 +126,7 @@ class HitCode {
   HitWay way_;
   TextPool& texts_;
   asmjit::Label elsewhere_;
-  RangeMisses* misses_ = nullptr;
+  RangeReads* ranges_ = nullptr;
   std::vector<NodeFacts> facts_;
   asmjit::Label fault_;
   uint32_t depth_ = 0;  // the first word of the stack that is free

@@ -25,7 +25,7 @@ Frame early_frame(const Emission& emission, Frame::Needs needs, uint16_t wanted)
   if (saves_flags && is_direct(emission, Frame(needs))) return Frame(needs);
   const HitNeeds hit = condition_needs(emission.program.hit);
   needs.save = static_cast<uint16_t>((flags_register | hit.registers) & wanted);
-  needs.words = hit.words + condition_uses_ranges(emission.program, emission.env);
+  needs.words = hit.words + (condition_uses_ranges(emission.program, emission.env) ? kRangeWords : 0);
   return Frame(needs);
 }
 

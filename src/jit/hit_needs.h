@@ -48,6 +48,8 @@ bool outputs_fit_section(const Program& program, const Environment& env);
 // Whether they, or the condition, read by the table of valid ranges (docs/design/safe_reads.md).
 bool outputs_use_ranges(const Program& program, const Environment& env);
 bool condition_uses_ranges(const Program& program, const Environment& env);
+// Words of the stack for it, behind those of the program: see RangeReads.
+inline constexpr uint32_t kRangeWords = 2;
 bool has_dynamic_outputs(const script::HitProgram& hit);
 
 // Whether the values of a call's entry that it keeps or looks at are kept.

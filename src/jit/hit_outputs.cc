@@ -25,7 +25,7 @@ HitOutputs::HitOutputs(const Emission& emission)
       is_dynamic_(has_dynamic_outputs(hit_)),
       is_light_(output_needs(hit_).registers == reg_bit(Gp::kIdAx)),
       uses_ranges_(outputs_use_ranges(emission.program, emission.env)),
-      misses_(emission) {}
+      ranges_(emission) {}
 
 Gp HitOutputs::record() const { return is_light_ ? Gp(rdx) : Gp(rdi); }
 Gp HitOutputs::ring() const { return is_light_ ? Gp(rcx) : Gp(r10); }
@@ -40,7 +40,7 @@ void HitOutputs::emit_calls() {
 }
 
 void HitOutputs::emit_section(asmjit::Label elsewhere) {
-  HitCode code(emission_, texts_, elsewhere, uses_ranges_ ? &misses_ : nullptr);
+  HitCode code(emission_, texts_, elsewhere, uses_ranges_ ? &ranges_ : nullptr);
   if (!is_light_) a_.mov(r10, rcx);
   emit(code);
 }

@@ -18,11 +18,15 @@ class HitOutputs {
   void emit_section(asmjit::Label elsewhere);
   // Before the section may be entered.
   void begin_tries() {
-    if (uses_ranges_) misses_.begin_tries();
+    if (uses_ranges_) ranges_.begin_tries();
+  }
+  // Right before it, each time: RangeReads::begin().
+  void begin_section() {
+    if (uses_ranges_) ranges_.begin();
   }
   // Outside of it: `again` enters it once more.
   void emit_misses(Section& section, asmjit::Label again, asmjit::Label give_up) {
-    if (uses_ranges_) misses_.emit(section, again, give_up);
+    if (uses_ranges_) ranges_.cold(section, again, give_up);
   }
   // Constants of the code; outside the flow of control.
   void emit_texts() { texts_.emit(a_); }
@@ -53,7 +57,7 @@ class HitOutputs {
   bool is_light_;  // registers of the record stay where they are
   bool uses_ranges_;
   TextPool texts_;
-  RangeMisses misses_;
+  RangeReads ranges_;
 };
 
 }  // namespace blip::jit

@@ -15,19 +15,36 @@ using runtime::Fetch;
 using script::Node;
 using script::Op;
 
-RangeMisses::Read RangeMisses::add() {
+RangeReads::RangeReads(const Emission& emission)
+    : emission_(emission),
+      first_hint_(emission.program.class_id * 4),
+      begun_(emission.code.assembler().newLabel()),
+      new_reader_(emission.code.assembler().newLabel()) {}
+
+RangeReads::Read RangeReads::add() {
   const auto hint = static_cast<uint32_t>((first_hint_ + reads_.size()) % abi::kRangeHints);
   return reads_.emplace_back(Read{emission_.code.assembler().newLabel(), hint});
 }
 
-Mem RangeMisses::tries() const { return dword_ptr(rsp, emission_.frame.word(emission_.frame.words() - 1)); }
-
-void RangeMisses::begin_tries() {
-  constexpr uint32_t kTries = 32;  // each read may miss after a publication; another try costs little
-  emission_.code.assembler().mov(tries(), kTries);
+// The n-th of the last kRangeWords.
+Mem RangeReads::word(uint32_t n, uint32_t size) const {
+  return ptr(rsp, emission_.frame.word(emission_.frame.words() - n), size);
 }
 
-void RangeMisses::emit(Section& section, asmjit::Label again, asmjit::Label give_up) {
+void RangeReads::begin_tries() {
+  constexpr uint32_t kTries = 32;  // each read may miss after a publication; another try costs little
+  emission_.code.assembler().mov(word(1, 4), kTries);
+}
+
+void RangeReads::begin() {
+  auto& a = emission_.code.assembler();
+  emit_find_reading(a, emission_.env, new_reader_);
+  a.bind(begun_);
+  emit_begin_reading(a);
+  a.mov(reading(), rax);
+}
+
+void RangeReads::cold(Section& section, asmjit::Label again, asmjit::Label give_up) {
   auto& a = emission_.code.assembler();
   asmjit::Label find = a.newLabel();
   for (const Read& read : reads_) {
@@ -42,14 +59,18 @@ void RangeMisses::emit(Section& section, asmjit::Label again, asmjit::Label give
   a.call(emission_.stubs.find_range.value);
   a.test(rdx, rdx);
   a.jz(give_up);
-  a.sub(tries(), 1);
+  a.sub(word(1, 4), 1);
   a.jz(give_up);
   a.jmp(again);
+  a.bind(new_reader_);
+  emit_ask_for_reading(a, emission_.env, emission_.stubs.find_reading);
+  a.jnz(begun_);
+  a.jmp(give_up);
 }
 
 // The value at the address in rax.
 void HitCode::read(const Node& n) {
-  if (way_ == HitWay::kSection && !misses_) return read_near(n, elsewhere_);
+  if (way_ == HitWay::kSection && !ranges_) return read_near(n, elsewhere_);
   asmjit::Label far = a_.newLabel(), done = a_.newLabel();
   if (facts_[n.a].is_near) {
     read_near(n, far);
@@ -72,10 +93,15 @@ void HitCode::check_range(uint32_t size) {
   a_.lea(rcx, ptr(rax, -int32_t{runtime::kLowestAddress}));  // what no process has is a fault at once
   a_.shr(rcx, runtime::kAddressBits);
   a_.jnz(fault_);
-  const RangeMisses::Read read = misses_->add();
+  const RangeReads::Read read = ranges_->add();
   const Mem word = qword_ptr(rsp, emission_.frame.word(depth_));
   emit_range_check(a_, emission_.env,
-                   {.address = rax, .size = size, .hint = range_hint(read.hint), .kept = word}, read.miss);
+                   {.address = rax,
+                    .size = size,
+                    .hint = range_hint(read.hint),
+                    .kept = word,
+                    .reading = ranges_->reading()},
+                   read.miss);
 }
 
 // Goes to `elsewhere`, with rax as it was, unless all bytes are on the page that rsp is on.

@@ -20,7 +20,7 @@ using namespace asmjit::x86;  // NOLINT: register names
 
 LatencyEmitter::LatencyEmitter(const Emission& emission)
     : ProgramEmitter(emission), slow_(a_.newLabel()), slow_inside_(a_.newLabel()), aborted_(a_.newLabel()) {
-  if (env_.rseq && !env_.monotonic) section_.emplace(emission.code, *env_.rseq);
+  if (env_.rseq && !env_.monotonic) section_.emplace(emission.code, env_);
 }
 
 Mem LatencyEmitter::total(size_t field) const {

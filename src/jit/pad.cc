@@ -49,13 +49,14 @@ Frame frame_of(const PadProbe& probe, const Environment& env) {
                                                                  : outputs_use_ranges(program, env);
     const HitNeeds outputs = output_needs(program.hit);
     uses |= outputs.registers;
-    needs.words = outputs.words + by_ranges;
+    needs.words = outputs.words + (by_ranges ? kRangeWords : 0);
     needs.stack_id = program.stack_at != 0;
   }
   if (program.is_return) {
     const HitNeeds condition = condition_needs(program.hit);
     uses |= condition.registers;
-    needs.words = std::max(needs.words, condition.words + condition_uses_ranges(program, env));
+    const bool by_ranges = condition_uses_ranges(program, env);
+    needs.words = std::max(needs.words, condition.words + (by_ranges ? kRangeWords : 0));
   }
   needs.save = uses & wanted_registers(probe, env.recorded);
   return Frame(needs);
@@ -214,14 +215,14 @@ bool in_reach(TargetAddr a, TargetAddr b) {
 }
 
 uint64_t max_program_size(const Program& program) {
-  constexpr uint64_t kCount = 288;    // frame, section, cold part, descriptor and its alignment
-  constexpr uint64_t kRecord = 384;   // the same
+  constexpr uint64_t kCount = 304;    // frame, section, cold part, descriptor and its alignment
+  constexpr uint64_t kRecord = 400;   // the same
   constexpr uint64_t kPerField = 48;  // both paths
-  constexpr uint64_t kLatency = 320;  // the same
+  constexpr uint64_t kLatency = 336;  // the same
   constexpr uint64_t kStack = 96;     // on top of a record
   constexpr uint64_t kEnter = 256;
   constexpr uint64_t kReturn = 256;    // on top of what happens there
-  constexpr uint64_t kHitFrame = 256;  // the same: more registers, the condition's own frame
+  constexpr uint64_t kHitFrame = 512;  // the same: more registers, the condition's own frame, who reads
   if (program.kind == Program::Kind::kTellLibraries) return kEnter;
   uint64_t around = program.is_return ? kReturn : 0;
   const size_t kept = program.kind == Program::Kind::kEnter ? program.hit.outputs.size() : program.kept;

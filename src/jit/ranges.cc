@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: MIT
 #include "jit/ranges.h"
 
+#include "jit/section.h"
+
 namespace blip::jit {
 
 using namespace asmjit::x86;  // NOLINT: register names
 
 namespace {
 constexpr int32_t kHints = -int32_t{abi::kGatePageSize} + int32_t{abi::kRangeHintsOffset};
+
+int32_t control_offset(const Environment& env, uint64_t member) {
+  return static_cast<int32_t>(env.geometry.ranges_offset() + member);
 }
+}  // namespace
 
 Mem range_hint(uint32_t number) {
   return qword_ptr(rcx, kHints + static_cast<int32_t>(number % abi::kRangeHints * sizeof(uint64_t)));
@@ -15,19 +21,48 @@ Mem range_hint(uint32_t number) {
 
 Mem range_hint(Gp number) { return qword_ptr(rcx, number, 3, kHints); }
 
-// The order of loads is the protocol: the range, then the publication it belongs to. The hint is one load,
+void emit_find_reading(Assembler& a, const Environment& env, asmjit::Label unknown) {
+  static_assert((abi::kMaxReaders & (abi::kMaxReaders - 1)) == 0);
+  a.mov(rdx, thread_memory(0, 8));
+  a.add(rdx, env.rseq->offset + kRseqCs);
+  a.imul(rax, rdx, abi::kReaderFactor);
+  a.shr(rax, 32);
+  a.and_(eax, abi::kMaxReaders - 1);
+  a.cmp(qword_ptr(rcx, rax, 3, control_offset(env, offsetof(abi::RangeControl, readers))), rdx);
+  a.jne(unknown);
+  a.shl(eax, abi::kReadingShift);
+  a.lea(rax, ptr(rcx, rax, 0, control_offset(env, offsetof(abi::RangeControl, readings))));
+}
+
+void emit_ask_for_reading(Assembler& a, const Environment& env, TargetAddr find_reading) {
+  a.call(find_reading.value);
+  a.mov(rax, rdx);
+  a.mov(rcx, env.control.value);
+  a.test(rax, rax);
+}
+
+void emit_begin_reading(Assembler& a) { a.inc(qword_ptr(rax, offsetof(abi::Reading, sections))); }
+
+// What is read is said before it is known to be there: who takes it away cuts first, and looks then. The
+// order of loads is the protocol: the range, then the publication it belongs to. The hint is one load,
 // because another thread may store it.
 //   rcx  the control address, then the publication
 //   rdx  the hint, the range's offset, its end, the room
 void emit_range_check(Assembler& a, const Environment& env, const RangeRead& read, asmjit::Label elsewhere) {
+  static_assert(abi::kMaxRecordSize <= abi::kMaxReadingSize);
   constexpr int32_t kStart = offsetof(abi::ValidRange, start), kEnd = offsetof(abi::ValidRange, end);
-  const auto published =
-      static_cast<int32_t>(env.geometry.ranges_offset() + offsetof(abi::RangeControl, word));
+  const int32_t published = control_offset(env, offsetof(abi::RangeControl, word));
   asmjit::Operand publication = read.kept;
   if (read.kept.isMem())
     publication.as<Mem>().setSize(4);
   else
     publication = read.kept.as<Gp>().r32();
+  Gp reading = rdx;
+  if (read.reading.isMem())
+    a.mov(rdx, read.reading.as<Mem>());
+  else
+    reading = read.reading.as<Gp>();
+  a.mov(qword_ptr(reading, offsetof(abi::Reading, address)), read.address);
   a.mov(rcx, env.control.value);
   a.mov(rdx, read.hint);
   a.emit(Inst::kIdMov, read.kept, rdx);

@@ -12,11 +12,22 @@ namespace blip::jit {
 asmjit::x86::Mem range_hint(uint32_t number);
 asmjit::x86::Mem range_hint(asmjit::x86::Gp number);
 
+// Where this thread says what it reads, with rcx = the control address: its address comes in rax. Goes to
+// `unknown` with rdx = what the thread is known by (blip_find_reading) if it is not where it is looked for
+// first. Before the section; clobbers rdx and flags.
+void emit_find_reading(asmjit::x86::Assembler& a, const Environment& env, asmjit::Label unknown);
+// At `unknown`: rax and rcx as emit_find_reading() leaves them; zero flag: the thread must not read.
+void emit_ask_for_reading(asmjit::x86::Assembler& a, const Environment& env, TargetAddr find_reading);
+
+// Right before the section, in either case.
+void emit_begin_reading(asmjit::x86::Assembler& a);
+
 struct RangeRead {
   asmjit::x86::Gp address;
-  uint32_t size;          // bytes
-  asmjit::x86::Mem hint;  // see range_hint()
-  asmjit::Operand kept;   // 8 bytes of memory or a register, where the hint stays
+  uint32_t size;            // bytes
+  asmjit::x86::Mem hint;    // see range_hint()
+  asmjit::Operand kept;     // 8 bytes of memory or a register, where the hint stays
+  asmjit::Operand reading;  // memory or a register with the address of the thread's abi::Reading
 };
 
 // Goes to `elsewhere` unless the bytes may be loaded. Inside of a section, and the loads must follow in the

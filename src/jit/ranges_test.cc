@@ -9,12 +9,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
 #include "base/check.h"
 #include "base/mapping.h"
 #include "jit/safe_load.h"
+#include "jit/section.h"
 #include "jit/stubs.h"
 #include "jit/unmap_pad.h"
 #include "ring/range_publisher.h"
@@ -64,7 +66,13 @@ constexpr uint32_t kHint = 7;
 class RangeCheck : public JitRanges {
  protected:
   // The number of bytes that may be read from the address on; 0: fewer than eight.
-  uint64_t room(uint64_t addr) const { return reinterpret_cast<uint64_t (*)(uint64_t)>(code_.data())(addr); }
+  uint64_t room(uint64_t addr) {
+    reading_.address = 1;
+    const auto code = reinterpret_cast<uint64_t (*)(uint64_t, abi::Reading*)>(code_.data());
+    const uint64_t room = code(addr, &reading_);
+    EXPECT_EQ(reading_.address, addr);  // whether it is there or not
+    return room;
+  }
   bool find(uint64_t addr) const { return ring::find_range(control(), addr, kHint); }
 
   void SetUp() override {
@@ -72,9 +80,10 @@ class RangeCheck : public JitRanges {
     auto& a = code.assembler();
     asmjit::Label elsewhere = a.newLabel();
     a.mov(rax, rdi);
-    emit_range_check(a, env_,
-                     {.address = rax, .size = 8, .hint = range_hint(kHint), .kept = qword_ptr(rsp, -8)},
-                     elsewhere);
+    emit_range_check(
+        a, env_,
+        {.address = rax, .size = 8, .hint = range_hint(kHint), .kept = qword_ptr(rsp, -8), .reading = rsi},
+        elsewhere);
     a.mov(rax, rdx);
     a.ret();
     a.bind(elsewhere);
@@ -83,6 +92,8 @@ class RangeCheck : public JitRanges {
     put(0, code.finish().value());
     publish(reinterpret_cast<void*>(0x10000), 0x1000);
   }
+
+  abi::Reading reading_{};
 };
 
 TEST_F(RangeCheck, nothing_without_a_hint) { EXPECT_EQ(room(0x10000), 0u); }
@@ -116,8 +127,11 @@ class SafeLoad : public JitRanges {
     env_.unwind = TargetAddr(1);
     ASSERT_TRUE(has_safe_load(env_));
     CodeBuffer code(place());
-    emit_safe_load(code, env_,
-                   TargetAddr(reinterpret_cast<uint64_t>(blob_.data())) + runtime::kFindRangeOffset);
+    const TargetAddr runtime(reinterpret_cast<uint64_t>(blob_.data()));
+    AreaStubs stubs;
+    stubs.find_range = runtime + runtime::kFindRangeOffset;
+    stubs.find_reading = runtime + runtime::kFindReadingOffset;
+    emit_safe_load(code, env_, stubs);
     put(0, code.finish().value());
     publish(words_, sizeof words_);
   }
@@ -137,6 +151,37 @@ TEST_F(SafeLoad, words_of_the_range_and_nothing_beside_it) {
   }
   for (uint64_t bad : {at(25), at(32), at(0) - 1, uint64_t{0}, UINT64_MAX - 7, uint64_t{1} << 63})
     expect_nothing_at(bad);
+}
+
+TEST_F(SafeLoad, says_where_it_reads) {
+  const abi::RangeControl& ranges = *ring::range_control(control());
+  const uint64_t thread =
+      reinterpret_cast<uint64_t>(__builtin_thread_pointer()) + static_cast<uint64_t>(__rseq_offset) + kRseqCs;
+  const uint32_t index = abi::reader_index(thread);
+  EXPECT_EQ(load(at(8)).word, 22u);
+  EXPECT_EQ(ranges.readers[index], thread);
+  EXPECT_EQ(ranges.readings[index].address, at(8));
+  EXPECT_EQ(load(at(16)).word, 33u);
+  EXPECT_EQ(ranges.readings[index].address, at(16));
+  EXPECT_GE(ranges.readings[index].sections, 3u);  // the first found no hint, and began anew
+}
+
+TEST_F(SafeLoad, where_others_have_its_place) {
+  abi::RangeControl& ranges = *ring::range_control(control());
+  const uint64_t thread =
+      reinterpret_cast<uint64_t>(__builtin_thread_pointer()) + static_cast<uint64_t>(__rseq_offset) + kRseqCs;
+  const uint32_t index = abi::reader_index(thread);
+  ranges.readers[index] = 1;
+  EXPECT_EQ(load(at(8)).word, 22u);
+  EXPECT_EQ(ranges.readings[index].address, 0u);
+  EXPECT_EQ(ranges.readings[(index + 1) % abi::kMaxReaders].address, at(8));
+  std::fill(std::begin(ranges.readers), std::end(ranges.readers), 1);
+  expect_nothing_at(at(8));
+}
+
+TEST_F(SafeLoad, not_in_a_process_whose_memory_is_another) {
+  region_.gate()->own_ranges = 0;
+  expect_nothing_at(at(0));
 }
 
 TEST_F(SafeLoad, what_was_cut) {

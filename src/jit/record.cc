@@ -28,7 +28,7 @@ RecordEmitter::RecordEmitter(const Emission& emission)
       slow_inside_(a_.newLabel()),
       no_room_(a_.newLabel()),
       other_process_(a_.newLabel()) {
-  if (outputs_fit_section(program_, env_)) section_.emplace(emission.code, *env_.rseq);
+  if (outputs_fit_section(program_, env_)) section_.emplace(emission.code, env_);
 }
 
 void RecordEmitter::hot(asmjit::Label done) {
@@ -43,6 +43,7 @@ void RecordEmitter::hot(asmjit::Label done) {
     return;
   }
   emit_gate_check(a_, slow_);  // before the thread pointer is used: there may be none yet
+  outputs_.begin_section();
   section_->begin();
   emit_gate_check(a_, slow_inside_);  // again inside: a signal handler may have forked in between
   a_.mov(eax, thread_memory(env_.rseq->offset + kRseqCpuId, 4));

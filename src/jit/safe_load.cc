@@ -4,6 +4,7 @@
 //   r8   the number of its hint: one for each 64 KiB, for each thread has a stack of its own
 //   r9   how many more tries there are
 //   rsi  the hint
+//   r10  where it is said what is read
 //   rcx, rdx  of emit_range_check()
 #include "jit/safe_load.h"
 
@@ -27,11 +28,11 @@ bool has_safe_load(const Environment& env) {
   return env.rseq && env.geometry.ranges && env.unwind != TargetAddr();
 }
 
-void emit_safe_load(CodeBuffer& code, const Environment& env, TargetAddr find_range) {
+void emit_safe_load(CodeBuffer& code, const Environment& env, const AreaStubs& stubs) {
   auto& a = code.assembler();
-  Section section(code, *env.rseq);
+  Section section(code, env);
   asmjit::Label again = a.newLabel(), miss = a.newLabel(), unknown_inside = a.newLabel(),
-                unknown = a.newLabel(), next = a.newLabel();
+                unknown = a.newLabel(), next = a.newLabel(), new_reader = a.newLabel(), reader = a.newLabel();
   a.mov(r8, rdi);
   a.shr(r8, kHintShift);
   a.movzx(r8d, r8.r8());
@@ -39,10 +40,15 @@ void emit_safe_load(CodeBuffer& code, const Environment& env, TargetAddr find_ra
   a.bind(again);
   a.mov(rcx, env.control.value);
   emit_gate_check(a, unknown);  // before the thread pointer is used
+  emit_find_reading(a, env, new_reader);
+  a.bind(reader);
+  emit_begin_reading(a);
+  a.mov(r10, rax);
   section.begin();
   emit_gate_check(a, unknown_inside);
-  emit_range_check(a, env, {.address = rdi, .size = sizeof(uint64_t), .hint = range_hint(r8), .kept = rsi},
-                   miss);
+  emit_range_check(
+      a, env, {.address = rdi, .size = sizeof(uint64_t), .hint = range_hint(r8), .kept = rsi, .reading = r10},
+      miss);
   a.mov(rax, qword_ptr(rdi));
   section.end();
   a.mov(edx, 1);
@@ -53,7 +59,7 @@ void emit_safe_load(CodeBuffer& code, const Environment& env, TargetAddr find_ra
   a.mov(rcx, env.control.value);
   a.mov(eax, r8d);
   a.mov(rdx, rdi);
-  a.call(find_range.value);
+  a.call(stubs.find_range.value);
   a.test(rdx, rdx);
   a.jz(unknown);
   a.bind(next);
@@ -63,6 +69,10 @@ void emit_safe_load(CodeBuffer& code, const Environment& env, TargetAddr find_ra
   section.abort_here();
   section.abandon();
   a.jmp(next);
+  a.bind(new_reader);
+  emit_ask_for_reading(a, env, stubs.find_reading);
+  a.jnz(reader);
+  a.jmp(unknown);
   a.bind(unknown_inside);
   section.abandon();
   a.bind(unknown);

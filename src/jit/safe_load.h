@@ -10,7 +10,7 @@ namespace blip::jit {
 bool has_safe_load(const Environment& env);
 
 // An abi::SafeLoad: words of the stack, in a restartable sequence and by the table of valid ranges
-// (docs/design/safe_reads.md). `find_range`: blip_find_range.
-void emit_safe_load(CodeBuffer& code, const Environment& env, TargetAddr find_range);
+// (docs/design/safe_reads.md).
+void emit_safe_load(CodeBuffer& code, const Environment& env, const AreaStubs& stubs);
 
 }  // namespace blip::jit

@@ -11,8 +11,8 @@ constexpr uint8_t kUd1[] = {0x0f, 0xb9,
 constexpr uint32_t kDescriptorAlign = 32;
 }  // namespace
 
-Section::Section(CodeBuffer& code, const Rseq& rseq)
-    : code_(code), rseq_(rseq), descriptor_(code.assembler().newLabel()) {}
+Section::Section(CodeBuffer& code, const Environment& env)
+    : code_(code), rseq_(*env.rseq), owner_(env.control), descriptor_(code.assembler().newLabel()) {}
 
 void Section::begin() {
   auto& a = code_.assembler();
@@ -37,7 +37,9 @@ void Section::abort_here() {
 
 void Section::emit_descriptor() {
   auto& a = code_.assembler();
-  a.align(asmjit::AlignMode::kData, kDescriptorAlign);
+  do a.int3();
+  while ((code_.here().value + abi::kSectionOwner) % kDescriptorAlign != 0);
+  a.embedUInt64(owner_.value);
   a.bind(descriptor_);
   a.embedUInt64(0);  // version, flags
   a.embedUInt64(start_.value);

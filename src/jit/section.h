@@ -16,10 +16,12 @@ namespace blip::jit {
 //   end:     ...
 //            0f b9 3d + signature        in front of the abort address, as the kernel demands
 //   abort:   ...
+//            the control address         by which others know whose section it is (ring/readers.h)
 //   descriptor: { version 0, flags 0, start, end - start, abort }, 32 bytes, aligned
 class Section {
  public:
-  Section(CodeBuffer& code, const Rseq& rseq);
+  // With env.rseq.
+  Section(CodeBuffer& code, const Environment& env);
 
   // Points the thread at the descriptor (clobbers rax) and opens the section.
   void begin();
@@ -36,6 +38,7 @@ class Section {
  private:
   CodeBuffer& code_;
   Rseq rseq_;
+  TargetAddr owner_;
   asmjit::Label descriptor_;
   TargetAddr start_, end_, abort_;
 };

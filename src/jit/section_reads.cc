@@ -10,12 +10,12 @@ using namespace asmjit::x86;  // NOLINT: register names
 SectionReads::SectionReads(const Emission& emission, bool by_ranges)
     : a_(emission.code.assembler()),
       emission_(emission),
-      misses_(emission),
+      ranges_(emission),
       again_(a_.newLabel()),
       done_(a_.newLabel()),
       slow_(a_.newLabel()),
       slow_inside_(a_.newLabel()) {
-  if (by_ranges) section_.emplace(emission.code, *emission.env.rseq);
+  if (by_ranges) section_.emplace(emission.code, emission.env);
 }
 
 void SectionReads::hot(const Body& body) {
@@ -23,13 +23,14 @@ void SectionReads::hot(const Body& body) {
     HitCode code(emission_, texts_);
     return body(code);
   }
-  misses_.begin_tries();
+  ranges_.begin_tries();
   a_.bind(again_);
   a_.mov(rcx, emission_.env.control.value);
   emit_gate_check(a_, slow_);
+  ranges_.begin();
   section_->begin();
   emit_gate_check(a_, slow_inside_);
-  HitCode code(emission_, texts_, slow_inside_, &misses_);
+  HitCode code(emission_, texts_, slow_inside_, &ranges_);
   body(code);
   section_->end();
   a_.bind(done_);
@@ -37,7 +38,7 @@ void SectionReads::hot(const Body& body) {
 
 void SectionReads::cold(const Body& body) {
   if (section_) {
-    misses_.emit(*section_, again_, slow_);
+    ranges_.cold(*section_, again_, slow_);
     section_->abort_here();
     a_.bind(slow_inside_);
     section_->abandon();

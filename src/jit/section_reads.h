@@ -28,7 +28,7 @@ class SectionReads {
   asmjit::x86::Assembler& a_;
   Emission emission_;
   TextPool texts_;
-  RangeMisses misses_;
+  RangeReads ranges_;
   std::optional<Section> section_;
   asmjit::Label again_, done_, slow_, slow_inside_;
 };

@@ -23,7 +23,7 @@ constexpr int32_t kConsumed = offsetof(abi::RingControl, consumed);
 void emit_next_subbuf(CodeBuffer& code, const Environment& env) {
   const abi::Geometry& g = env.geometry;
   auto& a = code.assembler();
-  Section section(code, *env.rseq);
+  Section section(code, env);
   asmjit::Label again = a.newLabel(), full = a.newLabel(), out = a.newLabel();
   a.push(rsi);
   a.push(rdi);
@@ -86,7 +86,7 @@ void emit_next_subbuf(CodeBuffer& code, const Environment& env) {
 void emit_name_process(CodeBuffer& code, const Environment& env, TargetAddr next_subbuf) {
   const abi::Geometry& g = env.geometry;
   auto& a = code.assembler();
-  Section section(code, *env.rseq);
+  Section section(code, env);
   asmjit::Label again = a.newLabel(), no_room = a.newLabel();
   a.push(rsi);
   a.push(rdi);
@@ -167,6 +167,7 @@ Result<AreaPrologue> build_area_prologue(TargetAddr at, const Environment& env) 
   prologue.stubs.fetch = at + runtime::kFetchOffset;
   prologue.stubs.backtrace = at + runtime::kBacktraceOffset;
   prologue.stubs.find_range = at + runtime::kFindRangeOffset;
+  prologue.stubs.find_reading = at + runtime::kFindReadingOffset;
   if (env.monotonic) {
     a.align(asmjit::AlignMode::kCode, 32);
     prologue.stubs.reserve = code.here();
@@ -188,7 +189,7 @@ Result<AreaPrologue> build_area_prologue(TargetAddr at, const Environment& env) 
   if (has_safe_load(env)) {
     a.align(asmjit::AlignMode::kCode, 32);
     prologue.safe_load = code.here();
-    emit_safe_load(code, env, prologue.stubs.find_range);
+    emit_safe_load(code, env, prologue.stubs);
   }
   TRY(prologue.code, code.finish());
   return prologue;

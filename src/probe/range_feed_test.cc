@@ -112,14 +112,11 @@ class Child {
     std::minstd_rand random(hint + 1);
     while (!shared_->stop && shared_->control == 0) ::usleep(100);
     auto* control = reinterpret_cast<uint8_t*>(shared_->control.load());
-    const auto* hints =
-        reinterpret_cast<const uint64_t*>(control - abi::kGatePageSize + abi::kRangeHintsOffset);
-    uint64_t value;
+    blip_test_safe_read_owner = reinterpret_cast<uint64_t>(control);
     while (!shared_->stop_reading) {
       const abi::RangeControl& ranges = *ring::range_control(control);
       const uint64_t page = some_page(ranges, random);
-      const bool done = ring::find_range(control, page, hint) &&
-                        blip_test_safe_read(control, page, &value, hints + hint, __rseq_offset, &ranges.word);
+      const bool done = ring::find_range(control, page, hint) && ring::test_safe_read(control, page, hint);
       ++(done ? shared_->reads : shared_->elsewhere);
       if (!done) ::sched_yield();
     }
@@ -132,8 +129,9 @@ class Child {
 
 void map_and_unmap(Shared&, std::minstd_rand& random) {
   const size_t size = (1 + random() % 64) * kPage;
+  const int populate = random() % 2 == 0 ? MAP_POPULATE : 0;  // without, every first read is a page fault
   auto* memory = static_cast<uint8_t*>(
-      ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0));
+      ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | populate, -1, 0));
   if (memory == MAP_FAILED) ::_exit(2);
   ::usleep(random() % 3000);
   switch (random() % 4) {

@@ -140,7 +140,11 @@ inline bool begin_call(uint8_t* control, uint32_t number, const uint64_t* args) 
   const uint64_t end = doom.kind == Doom::kHeap ? unmapping.table->heap_end : doom.end;
   bool cut = cut_ranges(*unmapping.table, doom.begin, end);
   cut |= cut_ranges(*unmapping.table, doom.other_begin, doom.other_end);
-  leave_sections(control, unmapping, cut);
+  if (leave_sections(control, unmapping, cut)) {
+    if (number == kMunmap) forget_readers(*unmapping.ranges, doom.begin, end);
+    await_readers(control, *unmapping.ranges, doom.begin, end);
+    await_readers(control, *unmapping.ranges, doom.other_begin, doom.other_end);
+  }
   return true;
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "abi/layout.h"
+#include "ring/readers.h"
 #include "ring/system_calls.h"
 #include "ring/writer.h"
 
@@ -89,10 +90,12 @@ inline Unmapping announce_unmap(uint8_t* control) {
   return {ranges, &ranges->tables[abi::range_table(word)]};
 }
 
-// After all cuts. Where nothing was cut, another thread may have done it, and its membarrier be still to
-// come: that thread is counted until after it.
-inline void leave_sections(uint8_t* control, const Unmapping& unmapping, bool cut) {
-  if (cut || __atomic_load_n(&unmapping.ranges->pending, __ATOMIC_SEQ_CST) != 1) restart_sections(control);
+// After all cuts; await_readers() has to follow if this is true. Where nothing was cut, another thread may
+// have done it, and its membarrier and its waiting be still to come: that thread is counted until after them.
+inline bool leave_sections(uint8_t* control, const Unmapping& unmapping, bool cut) {
+  if (!cut && __atomic_load_n(&unmapping.ranges->pending, __ATOMIC_SEQ_CST) == 1) return false;
+  restart_sections(control);
+  return true;
 }
 
 // To be called before memory [begin, end) is taken away, or may be. True: end_unmap() must follow once it is;
@@ -100,7 +103,8 @@ inline void leave_sections(uint8_t* control, const Unmapping& unmapping, bool cu
 inline bool begin_unmap(uint8_t* control, uint64_t begin, uint64_t end) {
   const Unmapping unmapping = announce_unmap(control);
   if (unmapping.table == nullptr) return false;
-  leave_sections(control, unmapping, cut_ranges(*unmapping.table, begin, end));
+  if (leave_sections(control, unmapping, cut_ranges(*unmapping.table, begin, end)))
+    await_readers(control, *unmapping.ranges, begin, end);
   return true;
 }
 

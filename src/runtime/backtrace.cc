@@ -2,7 +2,7 @@
 // The stack of a hit, as an id; see unwind/walk.h and unwind/intern.h. No data, general registers only; the
 // only call out is to the SafeLoad that blip put there.
 #include "abi/layout.h"
-#include "runtime/own_memory.h"
+#include "ring/own_memory.h"
 #include "unwind/intern.h"
 #include "unwind/walk.h"
 
@@ -28,7 +28,7 @@ __attribute__((noinline)) void copy_by_kernel(Piece& piece, uint64_t address, ab
   piece.begin = address;
   piece.count = 0;
   if (!ring::begin_own_call(page)) return;
-  if (runtime::copy_own_memory(runtime::own_pid(page), piece.words, address, count * 8)) piece.count = count;
+  if (ring::copy_own_memory(ring::own_pid(page), piece.words, address, count * 8)) piece.count = count;
   ring::end_own_call(page);
 }
 

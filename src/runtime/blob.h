@@ -37,10 +37,15 @@ inline constexpr uint32_t kMeasureMonotonicOffset = 640;
 // After the loader has changed its list of libraries: eax = whether system calls may be made, rcx = control
 // address. May wait: abi::LibraryWord. Changes rax, rcx, rdx and flags only.
 inline constexpr uint32_t kTellLibrariesOffset = 704;
+// blip_find_reading: rcx = control address, rdx = where the thread's rseq_cs is. Returns rdx = the address of
+// its abi::Reading; 0: it must not read directly. Changes rax, rcx, rdx and flags only.
+inline constexpr uint32_t kFindReadingOffset = 768;
 // blip_begin_call: before a system call that may take memory away (docs/design/safe_reads.md), with its
 // registers, eax = its number, rcx = control address. Returns eax = 1: pending has to be lowered after the
-// call. Changes rax, rcx, r11 and flags only.
+// call. Changes rax, rcx, r11 and flags only; uses kBeginCallStackUse below the return address. May wait for
+// other threads.
 inline constexpr uint32_t kBeginCallOffset = 832;
+inline constexpr uint32_t kBeginCallStackUse = 480;
 // blip_find_range: eax = index of a hint, rcx = control address, rdx = an address of any kind. Returns rdx =
 // 1 if it lies in memory that sections may read, and the hint says so then. Changes rax, rcx, rdx and flags
 // only.

@@ -32,7 +32,7 @@ endif()
 foreach(entry "0000000000000080;blip_trap" "00000000000000c0;blip_restore" "0000000000000100;blip_set_action"
         "0000000000000140;blip_enter" "0000000000000180;blip_find" "00000000000001c0;blip_leave"
         "0000000000000200;blip_enter_monotonic" "00000000000002c0;blip_tell_libraries"
-        "0000000000000340;blip_begin_call" "0000000000000380;blip_find_range" "0000000000000400;blip_backtrace"
+        "0000000000000300;blip_find_reading" "0000000000000340;blip_begin_call" "0000000000000380;blip_find_range" "0000000000000400;blip_backtrace"
         "00000000000003c0;blip_fetch")
   list(GET entry 0 offset)
   list(GET entry 1 name)

@@ -112,6 +112,10 @@ blip_set_action:
     .balign 64
     ENTRY blip_tell_libraries, blip_tell_of_libraries
 
+    // Offset 768: rcx = control, rdx = where the thread's rseq_cs is.
+    .org 768
+    ENTRY blip_find_reading, blip_find_own_reading
+
     // Offset 832: before a system call that may take memory away, with its registers, eax = number, rcx = control. Like the
     // call itself, changes only rax, rcx and r11.
     .org 832

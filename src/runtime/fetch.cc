@@ -3,7 +3,7 @@
 // instead of sending a signal. No data, no calls out, general registers only; errno is not touched.
 #include "runtime/fetch.h"
 
-#include "runtime/own_memory.h"
+#include "ring/own_memory.h"
 
 namespace {
 
@@ -51,7 +51,7 @@ constexpr Fetched kFault{0, 0};
     some = least(size - done, kPageSize - (address + done) % kPageSize);
     if (compares) some = least(some, sizeof few);
     uint8_t* const to = compares ? some_bytes : (what == Fetch::kLoad ? some_bytes : buffer) + done;
-    if (!blip::runtime::copy_own_memory(pid, to, address + done, some)) return kFault;
+    if (!blip::ring::copy_own_memory(pid, to, address + done, some)) return kFault;
     for (uint64_t i = 0; i < some; ++i) {
       if (is_text && to[i] == 0) return {1, done + i};
       if (compares) same &= to[i] == buffer[done + i];
@@ -67,7 +67,7 @@ constexpr Fetched kFault{0, 0};
   const bool calls = size != 0 && may_read(page, address) && blip::ring::begin_own_call(page);
   Fetched got = kFault;
   if (calls || size == 0)
-    got = read_pages(calls ? blip::runtime::own_pid(page) : 0, what, address, buffer, size);
+    got = read_pages(calls ? blip::ring::own_pid(page) : 0, what, address, buffer, size);
   if (calls) blip::ring::end_own_call(page);
   if (got.ok) return got;
   for (uint64_t i = 0; what == Fetch::kBytes && i < size; ++i) buffer[i] = 0;

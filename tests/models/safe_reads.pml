@@ -2,12 +2,14 @@
  *
  * Model of the valid ranges (docs/design/safe_reads.md): sections that read, threads that unmap and map, and blip, which
  * publishes what it saw mapped. A page is a range. A membarrier reaches one section after the other; a section that it
- * has reached does nothing more. The property: no load from a page that is not mapped.
+ * has reached does nothing more, unless it is in the kernel, in a page fault: then the kernel looks for the page first.
+ * The property: no load from a page that is not mapped.
  *
  * Deliberate bugs, one at a time: BUG_NO_MEMBARRIER, BUG_NO_RECHECK (of the publication a hint was found in),
  * BUG_COUNT_LATE (the generation changes before the call is counted as under way), BUG_NO_GENERATION (blip publishes
  * whatever began meanwhile), BUG_IGNORE_PENDING, BUG_NOT_ALONE (who cut nothing needs no membarrier, even if others are
- * under way), BUG_ALONE_BEFORE (or came since), BUG_END_EARLY (a call is counted as over before it is), BUG_CUT_FIRST (in the table that was current before).
+ * under way), BUG_ALONE_BEFORE (or came since), BUG_END_EARLY (a call is counted as over before it is), BUG_CUT_FIRST (in the table that was current before), BUG_NO_WAIT (for
+ * sections that are in a page fault), BUG_WAIT_FIRST (before the membarrier).
  */
 #ifndef UNMAPPERS
 #define UNMAPPERS 2
@@ -32,6 +34,8 @@ byte publication = 1; /* the low half of the word: its last bit is the table */
 byte generation;      /* the high half */
 byte pending;
 bool inside[READERS], restart[READERS];
+#define NOWHERE PAGES
+byte reading[READERS]; /* where a section reads, or its last one did */
 
 /* One instruction of a section, unless it was restarted. */
 #define STEP(action) \
@@ -51,10 +55,20 @@ again:
 #ifndef BUG_NO_RECHECK
   STEP(found = found && publication == hint)
 #endif
-  STEP(assert(!found || mapped[page]); inside[me] = false)
+  STEP(reading[me] = page) /* stored earlier, but seen by others maybe only now */
+  STEP(skip) /* the load: a page fault */
+  atomic { assert(!found || mapped[page]); restart[me] = false; inside[me] = false } /* the kernel's look, whatever came meanwhile */
 over:
   goto again
 }
+
+/* For those that read there: until they have been seen outside of their sections. */
+#define WAIT \
+  r = 0; \
+  do \
+  :: r < READERS -> atomic { reading[r] != page || !inside[r] -> r++ } \
+  :: else -> r = 0; break \
+  od;
 
 proctype unmapper() {
   byte page, unmaps, others, table, r;
@@ -83,6 +97,9 @@ proctype unmapper() {
 #ifdef BUG_END_EARLY
     atomic { pending-- }
 #endif
+#ifdef BUG_WAIT_FIRST
+    WAIT
+#endif
 #ifndef BUG_NO_MEMBARRIER
     if
 #ifdef BUG_NOT_ALONE
@@ -93,7 +110,10 @@ proctype unmapper() {
       do
       :: r < READERS -> atomic { restart[r] = inside[r]; r++ }
       :: else -> break
-      od
+      od;
+#if !defined(BUG_NO_WAIT) && !defined(BUG_WAIT_FIRST)
+      WAIT
+#endif
     :: else
     fi;
 #endif
@@ -148,6 +168,8 @@ init {
   atomic {
     byte i = 0;
     do :: i < PAGES -> mapped[i] = true; i++ :: else -> break od;
+    i = 0;
+    do :: i < READERS -> reading[i] = NOWHERE; i++ :: else -> break od;
     i = 0;
     do :: i < READERS -> run reader(i); i++ :: else -> break od;
     i = 0;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 // Copies of the target's own memory by process_vm_readv, which says what is not there instead of sending a
-// signal. Between ring::begin_own_call() and end_own_call() only. Freestanding: runs inside the target.
+// signal. Between begin_own_call() and end_own_call() only. Freestanding: runs inside the target.
 #pragma once
 
 #include "ring/system_calls.h"
 
-namespace blip::runtime {
+namespace blip::ring {
 
 // The process as the kernel names it; a child that shares the page with its parent asks.
 [[gnu::always_inline]] inline long own_pid(const abi::GatePage* page) {
   constexpr long kGetpid = 39;
   const bool known = __atomic_load_n(&page->gate, __ATOMIC_RELAXED) == abi::kGateOpen;
-  return known && page->pid != 0 ? page->pid : ring::system_id(kGetpid);
+  return known && page->pid != 0 ? page->pid : system_id(kGetpid);
 }
 
 // False: not all of it is there.
@@ -21,9 +21,9 @@ namespace blip::runtime {
     uint64_t address, size;
   };
   const Piece pieces[] = {{reinterpret_cast<uint64_t>(to), size}, {address, size}};
-  const long got = ring::system_call(kProcessVmReadv, pid, reinterpret_cast<long>(&pieces[0]), 1,
-                                     reinterpret_cast<long>(&pieces[1]), 1, 0);
+  const long got = system_call(kProcessVmReadv, pid, reinterpret_cast<long>(&pieces[0]), 1,
+                               reinterpret_cast<long>(&pieces[1]), 1, 0);
   return got == static_cast<long>(size);
 }
 
-}  // namespace blip::runtime
+}  // namespace blip::ring
