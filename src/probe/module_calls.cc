@@ -51,8 +51,10 @@ class CallFinder {
       if (!s.exec) continue;
       const auto text = module_.file().bytes(s.range);
       const TargetAddr base = module_.to_target(s.range.begin);
-      for (const x86::CloneSite& site : x86::find_syscall_sites(text, base, wanted_)) forms_.push_back(site);
-      for (TargetAddr at : x86::find_syscall_bytes(text, base)) places.push_back(at);
+      for (TargetAddr at : x86::find_syscall_bytes(text, base)) {
+        places.push_back(at);
+        if (const auto site = x86::syscall_site_at(text, base, at, wanted_)) forms_.push_back(*site);
+      }
     }
     if (search_ == CallSearch::kWatchable)
       std::erase_if(places, [&](TargetAddr at) { return !may_be_site(at); });

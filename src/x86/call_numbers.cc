@@ -106,6 +106,7 @@ class Function {
     // The bytes of one are in many instructions by accident.
     if (std::none_of(insns_.begin(), insns_.end(), [](const Insn& i) { return i.flow == Flow::kSyscall; }))
       return {{}, undecodable_};
+    if (auto calls = straight_calls(entries)) return {*std::move(calls), undecodable_};
     states_.resize(insns_.size());
     for (const TargetAddr entry : entries.certain) flow_into(entry, nothing_known());
     for (const TargetAddr entry : entries.guessed)
@@ -143,6 +144,53 @@ class Function {
     };
     return std::any_of(insns_.begin(), insns_.end(), jumps) &&
            std::any_of(insns_.begin(), insns_.end(), takes_label);
+  }
+
+  // Where each call has its number from an instruction that always runs before it, which most have: what the
+  // flow would find, for less. Nothing: it must be followed.
+  std::optional<std::vector<NumberedCall>> straight_calls(const OutsideEntries& entries) const {
+    const auto entered = entered_instructions(entries);
+    if (!entered) return {};
+    std::vector<NumberedCall> calls;
+    for (size_t i = 0; i < insns_.size(); ++i) {
+      if (insns_[i].flow != Flow::kSyscall) continue;
+      const auto number = number_before(i, *entered);
+      if (!number) return {};
+      calls.push_back({insns_[i].addr, {*number}});
+    }
+    return calls;
+  }
+
+  // Nothing: they may be any, or come into the middle of one.
+  std::optional<std::vector<bool>> entered_instructions(const OutsideEntries& entries) const {
+    if (jumps_to_labels()) return {};
+    std::vector<bool> entered(insns_.size());
+    bool astray = false;
+    const auto enter = [&](TargetAddr a) {
+      if (is_instruction(a))
+        entered[at_[a - base_]] = true;
+      else
+        astray |= a >= base_ && a - base_ < code_.size();
+    };
+    for (const TargetAddr entry : entries.certain) enter(entry);
+    for (const TargetAddr entry : entries.guessed)
+      if (is_instruction(entry)) enter(entry);
+    for (const Insn& insn : insns_)
+      if (insn.target && insn.flow != Flow::kCall) enter(*insn.target);
+    return astray ? std::nullopt : std::optional(std::move(entered));
+  }
+
+  std::optional<uint32_t> number_before(size_t call, const std::vector<bool>& entered) const {
+    for (size_t i = call; i-- > 0 && !entered[i + 1];) {
+      const Insn& insn = insns_[i];
+      if (insn.flow != Flow::kNext || insn.end() != insns_[i + 1].addr) return {};
+      const auto operands = operands_of(code_.subspan(insn.addr - base_, insn.length));
+      if (!operands) return {};
+      const auto move = as_move(*operands);
+      if (move && move->to == kRax) return move->from ? std::nullopt : std::optional(move->value);
+      if ((insn.registers_changed >> kRax & 1) != 0) return {};
+    }
+    return {};
   }
 
   void begin_at(size_t i) {

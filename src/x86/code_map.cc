@@ -111,8 +111,12 @@ void CodeMap::decode_padding(TargetAddr from, TargetAddr to) {
 void CodeMap::decode(std::span<const AddrRange> functions, std::span<const TargetAddr> starts) {
   constexpr uint64_t kMostPadding = 64;
   const TargetAddr end = base_ + text_.size();
-  for (const AddrRange& f : functions)
-    if (contains(f.begin)) functions_.push_back({f.begin, std::min(f.end, end)});
+  for (const AddrRange& f : functions) {
+    if (!contains(f.begin)) continue;
+    functions_.push_back({f.begin, std::min(f.end, end)});
+    decoded_.begin = std::min(decoded_.begin, f.begin);
+    decoded_.end = std::max(decoded_.end, f.end + kMostPadding);
+  }
   std::vector<Findings> findings(functions_.size() / kFunctionsPerPiece + 1);
   parallel_pieces(functions_.size(), kFunctionsPerPiece, [&](size_t begin, size_t last) {
     for (size_t i = begin; i < last; ++i) {
@@ -134,7 +138,7 @@ void CodeMap::decode(std::span<const AddrRange> functions, std::span<const Targe
 }
 
 void CodeMap::enter(TargetAddr a, bool certain) {
-  if (!contains(a)) return;
+  if (!contains(a) || a < decoded_.begin || a > decoded_.end) return;  // most, where few were asked for
   const uint16_t cell = cells_[a - base_];
   // What is only guessed and would lead into an instruction was guessed wrong.
   if (!certain && (cell & kKnown) && !(cell & (kPadding | kLengthMask))) return;

@@ -131,6 +131,7 @@ class CodeMap {
   TargetAddr base_;
   std::unique_ptr<uint16_t[], Free> cells_;  // from calloc: pages nobody asks about cost nothing
   std::vector<AddrRange> functions_;
+  AddrRange decoded_{TargetAddr(UINT64_MAX), TargetAddr(0)};  // from the first function to behind the last
   std::vector<TargetAddr> watched_;
   std::vector<TargetAddr> indirect_jumpers_;  // sorted
   std::vector<LabelUser> label_users_;

@@ -17,18 +17,23 @@ bool makes_a_process(uint32_t number) {
   return number == kCloneNumber || number == kForkNumber || number == kVforkNumber || number == kClone3Number;
 }
 
-// The next `syscall` instruction (0f 05) behind two zero bytes, as small numbers in a mov have; its offset,
-// or the text's size. Sixteen offsets at a time: this runs over every byte of every library.
+// The next bytes of a `syscall` instruction (0f 05): of any, or behind two zero bytes, as small numbers in a
+// mov have.
+enum class Syscall { kAny, kBehindZeros };
+
+// Its offset, or the text's size. Sixteen offsets at a time: this runs over every byte of every library.
+template <Syscall kWhich>
 size_t next_syscall(std::span<const uint8_t> text, size_t from) {
   const __m128i zero = _mm_setzero_si128();
   const __m128i first = _mm_set1_epi8(0x0f);
   const __m128i second = _mm_set1_epi8(0x05);
   const auto load = [&](size_t at) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(&text[at])); };
-  size_t at = std::max<size_t>(from, 2);
+  size_t at = kWhich == Syscall::kAny ? from : std::max<size_t>(from, 2);
   for (; at + 17 <= text.size(); at += 16) {
-    const __m128i hit =
-        _mm_and_si128(_mm_and_si128(_mm_cmpeq_epi8(load(at), first), _mm_cmpeq_epi8(load(at + 1), second)),
-                      _mm_and_si128(_mm_cmpeq_epi8(load(at - 1), zero), _mm_cmpeq_epi8(load(at - 2), zero)));
+    __m128i hit = _mm_and_si128(_mm_cmpeq_epi8(load(at), first), _mm_cmpeq_epi8(load(at + 1), second));
+    if constexpr (kWhich == Syscall::kBehindZeros)
+      hit = _mm_and_si128(
+          hit, _mm_and_si128(_mm_cmpeq_epi8(load(at - 1), zero), _mm_cmpeq_epi8(load(at - 2), zero)));
     if (const int mask = _mm_movemask_epi8(hit)) return at + static_cast<size_t>(__builtin_ctz(mask));
   }
   for (; at + 2 <= text.size(); ++at)
@@ -37,16 +42,21 @@ size_t next_syscall(std::span<const uint8_t> text, size_t from) {
 }
 
 template <typename Wanted>
+std::optional<CloneSite> site_at(std::span<const uint8_t> text, TargetAddr base, size_t at, Wanted wanted) {
+  const size_t end = at + 2;
+  if (end < kPatternLength || text[end - kPatternLength] != 0xb8) return {};
+  uint32_t number;
+  std::memcpy(&number, &text[end - kPatternLength + 1], sizeof number);
+  if (!wanted(number)) return {};
+  return CloneSite{base + end - kPatternLength, number, !flags_live(text, base, base + end)};
+}
+
+template <typename Wanted>
 std::vector<CloneSite> find_sites(std::span<const uint8_t> text, TargetAddr base, Wanted wanted) {
+  constexpr auto kNext = next_syscall<Syscall::kBehindZeros>;
   std::vector<CloneSite> sites;
-  for (size_t at = next_syscall(text, 0); at < text.size(); at = next_syscall(text, at + 1)) {
-    const size_t end = at + 2;
-    if (end < kPatternLength || text[end - kPatternLength] != 0xb8) continue;
-    uint32_t number;
-    std::memcpy(&number, &text[end - kPatternLength + 1], sizeof number);
-    if (!wanted(number)) continue;
-    sites.push_back({base + end - kPatternLength, number, !flags_live(text, base, base + end)});
-  }
+  for (size_t at = kNext(text, 0); at < text.size(); at = kNext(text, at + 1))
+    if (const auto site = site_at(text, base, at, wanted)) sites.push_back(*site);
   return sites;
 }
 
@@ -60,21 +70,16 @@ std::vector<CloneSite> find_syscall_sites(std::span<const uint8_t> text, TargetA
   return find_sites(text, base, [&](uint32_t n) { return n == number; });
 }
 
-std::vector<CloneSite> find_syscall_sites(std::span<const uint8_t> text, TargetAddr base,
-                                          std::span<const uint32_t> numbers) {
-  return find_sites(
-      text, base, [&](uint32_t n) { return std::find(numbers.begin(), numbers.end(), n) != numbers.end(); });
+std::optional<CloneSite> syscall_site_at(std::span<const uint8_t> text, TargetAddr base, TargetAddr at,
+                                         std::span<const uint32_t> numbers) {
+  return site_at(text, base, at - base,
+                 [&](uint32_t n) { return std::find(numbers.begin(), numbers.end(), n) != numbers.end(); });
 }
 
 std::vector<TargetAddr> find_syscall_bytes(std::span<const uint8_t> text, TargetAddr base) {
-  constexpr uint8_t kSyscall[] = {0x0f, 0x05};
+  constexpr auto kNext = next_syscall<Syscall::kAny>;
   std::vector<TargetAddr> found;
-  for (size_t at = 0; at < text.size(); at += sizeof kSyscall) {  // without text there is no pointer to it
-    const void* next = ::memmem(text.data() + at, text.size() - at, kSyscall, sizeof kSyscall);
-    if (!next) break;
-    at = static_cast<size_t>(static_cast<const uint8_t*>(next) - text.data());
-    found.push_back(base + at);
-  }
+  for (size_t at = kNext(text, 0); at < text.size(); at = kNext(text, at + 1)) found.push_back(base + at);
   return found;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -27,9 +28,9 @@ std::vector<CloneSite> find_clone_sites(std::span<const uint8_t> text, TargetAdd
 // The same for one other system call, whatever its number.
 std::vector<CloneSite> find_syscall_sites(std::span<const uint8_t> text, TargetAddr base, uint32_t number);
 
-// The same for several of them.
-std::vector<CloneSite> find_syscall_sites(std::span<const uint8_t> text, TargetAddr base,
-                                          std::span<const uint32_t> numbers);
+// The same for one of several, with the `syscall` at `at`, a place of find_syscall_bytes().
+std::optional<CloneSite> syscall_site_at(std::span<const uint8_t> text, TargetAddr base, TargetAddr at,
+                                         std::span<const uint32_t> numbers);
 
 // Wherever the bytes of a `syscall` instruction are, be it one or a part of another one.
 std::vector<TargetAddr> find_syscall_bytes(std::span<const uint8_t> text, TargetAddr base);

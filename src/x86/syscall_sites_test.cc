@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "x86/test_bytes.h"
 
 namespace blip::x86 {
@@ -41,13 +44,31 @@ TEST(CloneSites, finds_one_other_call) {
 TEST(CloneSites, several_numbers_and_all_bytes_of_calls) {
   auto text = test::bytes("b8 0b 00 00 00 0f 05 b8 0a 00 00 00 0f 05 b8 0f 05 0f 05 b8 09 00 00 00 0f 05 0f");
   const uint32_t numbers[] = {9, 11};
-  auto sites = find_syscall_sites(text, kBase, numbers);
-  ASSERT_EQ(sites.size(), 2u);
-  EXPECT_EQ(sites[0].addr, kBase);
-  EXPECT_EQ(sites[1].number, 9u);
+  const auto site = syscall_site_at(text, kBase, kBase + 5, numbers);
+  ASSERT_TRUE(site);
+  EXPECT_EQ(site->addr, kBase);
+  EXPECT_EQ(site->number, 11u);
+  EXPECT_EQ(syscall_site_at(text, kBase, kBase + 24, numbers).value().number, 9u);
+  EXPECT_FALSE(syscall_site_at(text, kBase, kBase + 12, numbers));
+  EXPECT_FALSE(syscall_site_at(text, kBase, kBase + 15, numbers));
   const std::vector<TargetAddr> all = {kBase + 5, kBase + 12, kBase + 15, kBase + 17, kBase + 24};
   EXPECT_EQ(find_syscall_bytes(text, kBase), all);
   EXPECT_TRUE(find_syscall_bytes({}, kBase).empty());
+}
+
+TEST(CloneSites, at_every_offset) {
+  for (size_t at = 0; at + 2 <= 70; ++at) {
+    std::vector<uint8_t> text(70, 0x90);
+    text[at] = 0x0f;
+    text[at + 1] = 0x05;
+    EXPECT_EQ(find_syscall_bytes(text, kBase), std::vector{kBase + at});
+    if (at < 5) continue;
+    text[at - 5] = 0xb8;
+    text[at - 4] = kForkNumber;
+    std::fill_n(&text[at - 3], 3, uint8_t{0});
+    ASSERT_EQ(find_clone_sites(text, kBase).size(), 1u) << at;
+    EXPECT_EQ(find_clone_sites(text, kBase)[0].addr, kBase + at - 5);
+  }
 }
 
 TEST(CloneSites, short_text) {
