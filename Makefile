@@ -66,10 +66,13 @@ suites: deps-suites
 	@cmake --build $(BUILD) -j $(JOBS) --target blip
 	@tests/suites.py --build $(BUILD) $(SUITES)
 
-# BENCH_QUICK=1 is the short cut; BENCH="--only TEXT..." selects (bench/run.py --list names what there is).
+# BENCH_QUICK=1 is the short cut; BENCH="--only TEXT..." selects (bench/run.py --list names what there is). A blip with all debugging
+# information is what blip is started on where there should be much of it.
 bench: deps-bench
 	@cmake -S . -B $(BUILD) -G Ninja >/dev/null
 	@cmake --build $(BUILD) -j $(JOBS) --target blip blip_coverage bench_programs
+	@cmake -S . -B $(BUILD)-debug -G Ninja -DBLIP_DEBUG=-g -DBLIP_TESTS=OFF >/dev/null
+	@cmake --build $(BUILD)-debug -j $(JOBS) --target blip
 	@bench/run.py --build $(BUILD) $(if $(BENCH_QUICK),--quick) $(BENCH)
 
 # The ladder table over installed binaries: which share of their instructions each step reaches.

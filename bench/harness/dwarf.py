@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Starting on a program with 100 MB of debugging information: blip itself, which records the life of a sleeping process.
+"""Starting on a program with 100 MB of debugging information: blip itself, built with all of it (BUILD-debug, which `make bench`
+makes), which records the life of a sleeping process.
 
 A first start makes the index of names and keeps it, in a cache directory of its own; the others find it there.
 """
@@ -29,10 +30,10 @@ ROWS = [  # id, name, arguments, is it the first start, bounds
 
 
 def rows(scope, settings):
-    path = blip.find(scope.build)
+    path = blip.find(f"{scope.build}-debug")
     size_mb = path and dwarf_mb(path)
     if not path or size_mb < LEAST_MB:
-        why = f"blip has {size_mb:.0f} MB of debugging information" if path else "blip is not built"
+        why = f"{path} has {size_mb:.0f} MB of debugging information" if path else f"{scope.build}-debug/blip is not built: make bench"
         return [skipped(SECTION, "dwarf", "starts on 100 MB of debugging information", why)]
     sleeper = scope.spawn(["sleep", "1000"])
     big = attach.spawn(scope, [path, "record", "-p", str(sleeper.pid), "--lifecycle", "-o", scope.path("lifecycle")])
