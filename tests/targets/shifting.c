@@ -143,6 +143,7 @@ static void* changer(void* seed_of) {
     if (!old) continue;
     if (next(&seed) % 3 == 0) mprotect(old, PAGE, PROT_NONE);
     if (next(&seed) % 3 == 0) old = mremap(old, PAGE, PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, map(PAGE));
+    if (next(&seed) % 2 == 0) madvise(old, PAGE, MADV_DONTNEED);  // then a read is a page fault
     slots[i] = old;  // others may find it; what they read is the kernel's or the pad's business
     old = atomic_exchange(&slots[i], NULL);
     if (old) munmap(old, PAGE), slots[i] = fill(map(PAGE), i);
