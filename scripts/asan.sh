@@ -31,8 +31,10 @@ without=(
   load room harsh                  # bound memory, processor time or the size of files, of which a sanitized blip needs a multiple
   cycles many                      # thousands of probes and sessions: minutes
 )
+# Looks for inlined functions of blip, of which clang's -g1 tells nothing.
+case_left_out='an index of names is made once and kept'
 for file in tests/run/*.t; do
   name=$(basename "$file" .t)
   case " ${without[*]} " in *" $name "*) continue ;; esac
-  timeout -v 600 tests/run.py --blip "$clang/blip" --targets "$targets" "$file"
+  timeout -v 600 tests/run.py --blip "$clang/blip" --targets "$targets" --without "$case_left_out" "$file"
 done

@@ -33,6 +33,7 @@ def parse_options():
     parser.add_argument("--blip", type=pathlib.Path, required=True)
     parser.add_argument("--targets", type=pathlib.Path, required=True)
     parser.add_argument("--case", help="only cases whose name contains this")
+    parser.add_argument("--without", help="no cases whose name contains this")
     parser.add_argument("--times", type=int, default=1, help="run every case this often")
     parser.add_argument("--keep", action="store_true", help="keep the directories of passing cases too")
     parser.add_argument("--list", action="store_true", help="print the names and do nothing")
@@ -135,7 +136,8 @@ def main():
     options = parse_options()
     sys.stdout.reconfigure(line_buffering=True)
     files = options.files or sorted((HERE / "run").glob("*.t"))
-    wanted = [c for f in files for c in cases.load(f.resolve(), KEYS) if not options.case or options.case in c.name]
+    wanted = [c for f in files for c in cases.load(f.resolve(), KEYS)
+              if (not options.case or options.case in c.name) and not (options.without and options.without in c.name)]
     if options.list:
         print("\n".join(c.title() for c in wanted))
         return 0

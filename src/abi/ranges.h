@@ -52,7 +52,7 @@ struct RangeControl {
   uint64_t word;
   uint64_t pending;  // calls that have begun and not come to their end
   uint32_t closed;   // 1: nothing is published any more, and no call needs to be announced
-  uint32_t unused;
+  uint32_t settled;  // the last publication after which all sections were restarted
   uint8_t pad0[104];
   uint64_t misses;  // reads outside of all ranges
   uint8_t pad1[120];

@@ -9,6 +9,8 @@ namespace blip::jit {
 
 // Members of the gate page, from the control address.
 inline constexpr int32_t kGate = -int32_t{abi::kGatePageSize} + int32_t{offsetof(abi::GatePage, gate)};
+inline constexpr int32_t kOwnRanges =
+    -int32_t{abi::kGatePageSize} + int32_t{offsetof(abi::GatePage, own_ranges)};
 inline constexpr int32_t kPid = -int32_t{abi::kGatePageSize} + int32_t{offsetof(abi::GatePage, pid)};
 
 // Goes to `closed` unless the hit may enter a restartable sequence.

@@ -43,6 +43,8 @@ class RangeReads {
   void begin_tries();
   // Before each, with rcx = the control address and an open gate; clobbers rax and rdx.
   void begin();
+  // First in the section, after the gate; goes to `elsewhere` if nothing may be read in it. Clobbers rax.
+  void enter(asmjit::Label elsewhere);
   // The address of the thread's abi::Reading, from begin() on.
   asmjit::x86::Mem reading() const { return word(2); }
   // Outside of the section. For reads that found no range: asks the runtime, then goes to `again`, or to

@@ -24,6 +24,10 @@ class HitOutputs {
   void begin_section() {
     if (uses_ranges_) ranges_.begin();
   }
+  // First in it: RangeReads::enter().
+  void enter_section(asmjit::Label elsewhere) {
+    if (uses_ranges_) ranges_.enter(elsewhere);
+  }
   // Outside of it: `again` enters it once more.
   void emit_misses(Section& section, asmjit::Label again, asmjit::Label give_up) {
     if (uses_ranges_) ranges_.cold(section, again, give_up);

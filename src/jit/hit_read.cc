@@ -40,8 +40,11 @@ void RangeReads::begin() {
   auto& a = emission_.code.assembler();
   emit_find_reading(a, emission_.env, new_reader_);
   a.bind(begun_);
-  emit_begin_reading(a);
   a.mov(reading(), rax);
+}
+
+void RangeReads::enter(asmjit::Label elsewhere) {
+  emit_begin_reading(emission_.code.assembler(), emission_.env, reading(), elsewhere);
 }
 
 void RangeReads::cold(Section& section, asmjit::Label again, asmjit::Label give_up) {

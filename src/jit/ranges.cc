@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "jit/ranges.h"
 
+#include "jit/gate.h"
 #include "jit/section.h"
 
 namespace blip::jit {
@@ -12,6 +13,13 @@ constexpr int32_t kHints = -int32_t{abi::kGatePageSize} + int32_t{abi::kRangeHin
 
 int32_t control_offset(const Environment& env, uint64_t member) {
   return static_cast<int32_t>(env.geometry.ranges_offset() + member);
+}
+
+// In a register: its own, or `scratch`.
+Gp reading_address(Assembler& a, const asmjit::Operand& reading, Gp scratch) {
+  if (!reading.isMem()) return reading.as<Gp>();
+  a.mov(scratch, reading.as<Mem>());
+  return scratch;
 }
 }  // namespace
 
@@ -41,7 +49,14 @@ void emit_ask_for_reading(Assembler& a, const Environment& env, TargetAddr find_
   a.test(rax, rax);
 }
 
-void emit_begin_reading(Assembler& a) { a.inc(qword_ptr(rax, offsetof(abi::Reading, sections))); }
+void emit_begin_reading(Assembler& a, const Environment& env, const asmjit::Operand& reading,
+                        asmjit::Label elsewhere) {
+  a.cmp(dword_ptr(rcx, kOwnRanges), 1);
+  a.jne(elsewhere);
+  a.cmp(thread_memory(env.rseq->offset + kRseqCpuId, 4), 0);
+  a.jl(elsewhere);
+  a.inc(qword_ptr(reading_address(a, reading, rax), offsetof(abi::Reading, sections)));
+}
 
 // What is read is said before it is known to be there: who takes it away cuts first, and looks then. The
 // order of loads is the protocol: the range, then the publication it belongs to. The hint is one load,
@@ -57,11 +72,7 @@ void emit_range_check(Assembler& a, const Environment& env, const RangeRead& rea
     publication.as<Mem>().setSize(4);
   else
     publication = read.kept.as<Gp>().r32();
-  Gp reading = rdx;
-  if (read.reading.isMem())
-    a.mov(rdx, read.reading.as<Mem>());
-  else
-    reading = read.reading.as<Gp>();
+  const Gp reading = reading_address(a, read.reading, rdx);
   a.mov(qword_ptr(reading, offsetof(abi::Reading, address)), read.address);
   a.mov(rcx, env.control.value);
   a.mov(rdx, read.hint);

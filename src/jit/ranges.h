@@ -19,8 +19,11 @@ void emit_find_reading(asmjit::x86::Assembler& a, const Environment& env, asmjit
 // At `unknown`: rax and rcx as emit_find_reading() leaves them; zero flag: the thread must not read.
 void emit_ask_for_reading(asmjit::x86::Assembler& a, const Environment& env, TargetAddr find_reading);
 
-// Right before the section, in either case.
-void emit_begin_reading(asmjit::x86::Assembler& a);
+// First in the section, with rcx = the control address and `reading` as in RangeRead: goes to `elsewhere` in
+// a process whose memory the ranges are not of (a fork's child, be it of a handler that came just now), and
+// in a thread that has no restartable sequences. Clobbers rax and flags.
+void emit_begin_reading(asmjit::x86::Assembler& a, const Environment& env, const asmjit::Operand& reading,
+                        asmjit::Label elsewhere);
 
 struct RangeRead {
   asmjit::x86::Gp address;

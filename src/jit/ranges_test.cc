@@ -179,9 +179,14 @@ TEST_F(SafeLoad, where_others_have_its_place) {
   expect_nothing_at(at(8));
 }
 
+// The child of a fork is known by what its parent's thread is known by.
 TEST_F(SafeLoad, not_in_a_process_whose_memory_is_another) {
+  EXPECT_EQ(load(at(8)).word, 22u);
+  const abi::RangeControl& ranges = *ring::range_control(control());
+  const std::vector<abi::Reading> before(std::begin(ranges.readings), std::end(ranges.readings));
   region_.gate()->own_ranges = 0;
   expect_nothing_at(at(0));
+  EXPECT_EQ(std::memcmp(before.data(), ranges.readings, sizeof ranges.readings), 0);
 }
 
 TEST_F(SafeLoad, what_was_cut) {

@@ -46,6 +46,7 @@ void RecordEmitter::hot(asmjit::Label done) {
   outputs_.begin_section();
   section_->begin();
   emit_gate_check(a_, slow_inside_);  // again inside: a signal handler may have forked in between
+  outputs_.enter_section(slow_inside_);
   a_.mov(eax, thread_memory(env_.rseq->offset + kRseqCpuId, 4));
   a_.cmp(eax, g.ring_count);
   a_.jae(slow_inside_);

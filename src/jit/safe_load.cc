@@ -42,10 +42,10 @@ void emit_safe_load(CodeBuffer& code, const Environment& env, const AreaStubs& s
   emit_gate_check(a, unknown);  // before the thread pointer is used
   emit_find_reading(a, env, new_reader);
   a.bind(reader);
-  emit_begin_reading(a);
   a.mov(r10, rax);
   section.begin();
   emit_gate_check(a, unknown_inside);
+  emit_begin_reading(a, env, r10, unknown_inside);
   emit_range_check(
       a, env, {.address = rdi, .size = sizeof(uint64_t), .hint = range_hint(r8), .kept = rsi, .reading = r10},
       miss);

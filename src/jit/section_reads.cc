@@ -30,6 +30,7 @@ void SectionReads::hot(const Body& body) {
   ranges_.begin();
   section_->begin();
   emit_gate_check(a_, slow_inside_);
+  ranges_.enter(slow_inside_);
   HitCode code(emission_, texts_, slow_inside_, &ranges_);
   body(code);
   section_->end();

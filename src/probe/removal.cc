@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Two goals with different urgency. The text is restored in the first stop, whatever the threads do: pads
 // jump back into original code. The memory goes in the first stop that finds nobody inside: no PC, no signal
-// frame's PC, no rseq_cs. Pads never wait, so that is the first or second try, unless a signal handler on top
-// of a pad blocks.
+// frame's PC, no rseq_cs. Pads hardly ever wait (ring/readers.h), so that is the first or second try, unless
+// a signal handler on top of a pad blocks.
 #include "probe/removal.h"
 
 #include <fmt/core.h>

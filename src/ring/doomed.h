@@ -78,6 +78,14 @@ inline Doom by_mremap(const uint64_t* args) {
   return doom;
 }
 
+// What the kernel refuses takes nothing away.
+inline Doom by_munmap(const uint64_t* args) {
+  constexpr uint64_t kEndOfUser = uint64_t{1} << 56;
+  const bool is_refused =
+      args[0] % kPage != 0 || args[1] == 0 || args[0] > kEndOfUser || args[1] > kEndOfUser;
+  return is_refused ? Doom{} : memory(args[0], args[1]);
+}
+
 // Advice after which private memory can still be read, though other bytes may be there: MADV_NORMAL to
 // MADV_DONTNEED, MADV_FREE to MADV_COLLAPSE. Not MADV_GUARD_INSTALL, and none that is not known.
 inline bool is_harmless(uint64_t advice) {
@@ -103,7 +111,7 @@ inline Doom doomed_by(uint32_t number, const uint64_t* args) {
     case kPkeyMprotect:
       return doomed::by_mprotect(args, true);
     case kMunmap:
-      return doomed::memory(args[0], args[1]);
+      return doomed::by_munmap(args);
     case kBrk:
       return args[0] == 0 ? Doom{} : Doom{.kind = Doom::kHeap, .begin = args[0] & ~(doomed::kPage - 1)};
     case kMremap:
@@ -137,14 +145,10 @@ inline bool begin_call(uint8_t* control, uint32_t number, const uint64_t* args) 
   }
   const Unmapping unmapping = announce_unmap(control);
   if (unmapping.table == nullptr) return false;
-  const uint64_t end = doom.kind == Doom::kHeap ? unmapping.table->heap_end : doom.end;
-  bool cut = cut_ranges(*unmapping.table, doom.begin, end);
-  cut |= cut_ranges(*unmapping.table, doom.other_begin, doom.other_end);
-  if (leave_sections(control, unmapping, cut)) {
-    if (number == kMunmap) forget_readers(*unmapping.ranges, doom.begin, end);
-    await_readers(control, *unmapping.ranges, doom.begin, end);
-    await_readers(control, *unmapping.ranges, doom.other_begin, doom.other_end);
-  }
+  const Taken taken = {doom.begin, doom.kind == Doom::kHeap ? unmapping.table->heap_end : doom.end,
+                       doom.other_begin, doom.other_end};
+  if (number == kMunmap) forget_readers(*unmapping.ranges, taken.begin, taken.end);
+  leave(control, unmapping, taken);
   return true;
 }
 

@@ -30,8 +30,10 @@ constexpr uint64_t kEnd = UINT64_MAX;
 
 const Case kCases[] = {
     {"munmap", SYS_munmap, {kP, 0x1800}, Doom::kMemory, kP, kP + 0x2000},
-    {"munmap of everything", SYS_munmap, {0, ~0ull}, Doom::kMemory, 0, kEnd},
-    {"munmap beyond the end", SYS_munmap, {kP, ~0ull}, Doom::kMemory, kP, kEnd},
+    {"munmap of everything", SYS_munmap, {0, 0x7fff'ffff'f000}, Doom::kMemory, 0, 0x7fff'ffff'f000},
+    {"munmap beyond the end", SYS_munmap, {kP, ~0ull}, Doom::kNothing},
+    {"munmap of nothing", SYS_munmap, {kP, 0}, Doom::kNothing},
+    {"munmap in the middle of a page", SYS_munmap, {kP + 8, 0x1000}, Doom::kNothing},
     {"mmap anywhere", SYS_mmap, {kP, 0x1000, kRw, MAP_PRIVATE}, Doom::kNothing},
     {"mmap over", SYS_mmap, {kP, 1, kRw, MAP_PRIVATE | MAP_FIXED}, Doom::kMemory, kP, kP + 0x1000},
     {"mmap beside", SYS_mmap, {kP, 1, kRw, MAP_PRIVATE | MAP_FIXED_NOREPLACE}, Doom::kNothing},

@@ -7,23 +7,31 @@
 
 namespace blip::ring {
 
-// The process as the kernel names it; a child that shares the page with its parent asks.
-[[gnu::always_inline]] inline long own_pid(const abi::GatePage* page) {
-  constexpr long kGetpid = 39;
-  const bool known = __atomic_load_n(&page->gate, __ATOMIC_RELAXED) == abi::kGateOpen;
-  return known && page->pid != 0 ? page->pid : system_id(kGetpid);
+// The calling thread as the kernel names it, and by it the process: the one that the process is named after
+// may have ended. The thread pointer is believed where no child can be running on a parent's memory.
+[[gnu::always_inline]] inline long own_tid(const abi::GatePage* page) {
+  constexpr long kGettid = 186;
+  int32_t tid = 0;
+  if (__atomic_load_n(&page->gate, __ATOMIC_RELAXED) == abi::kGateOpen &&
+      page->tid_offset != abi::kNoTidOffset)
+    asm volatile("movl %%fs:(%1), %0" : "=r"(tid) : "r"(static_cast<int64_t>(page->tid_offset)));
+  return tid > 0 ? tid : system_id(kGettid);
 }
 
-// False: not all of it is there.
-[[gnu::always_inline]] inline bool copy_own_memory(long pid, void* to, uint64_t address, uint64_t size) {
+// How many bytes of it are there, or an error.
+[[gnu::always_inline]] inline long read_own_memory(long tid, void* to, uint64_t address, uint64_t size) {
   constexpr long kProcessVmReadv = 310;
   struct Piece {
     uint64_t address, size;
   };
   const Piece pieces[] = {{reinterpret_cast<uint64_t>(to), size}, {address, size}};
-  const long got = system_call(kProcessVmReadv, pid, reinterpret_cast<long>(&pieces[0]), 1,
-                               reinterpret_cast<long>(&pieces[1]), 1, 0);
-  return got == static_cast<long>(size);
+  return system_call(kProcessVmReadv, tid, reinterpret_cast<long>(&pieces[0]), 1,
+                     reinterpret_cast<long>(&pieces[1]), 1, 0);
+}
+
+// False: not all of it is there.
+[[gnu::always_inline]] inline bool copy_own_memory(long tid, void* to, uint64_t address, uint64_t size) {
+  return read_own_memory(tid, to, address, size) == static_cast<long>(size);
 }
 
 }  // namespace blip::ring

@@ -76,6 +76,7 @@ inline bool cut_ranges(abi::RangeTable& table, uint64_t begin, uint64_t end) {
 struct Unmapping {
   abi::RangeControl* ranges = nullptr;
   abi::RangeTable* table = nullptr;
+  uint32_t publication = 0;
 };
 
 inline Unmapping announce_unmap(uint8_t* control) {
@@ -87,15 +88,27 @@ inline Unmapping announce_unmap(uint8_t* control) {
     return {};
   }
   const uint64_t word = __atomic_fetch_add(&ranges->word, abi::kRangeGeneration, __ATOMIC_SEQ_CST);
-  return {ranges, &ranges->tables[abi::range_table(word)]};
+  return {ranges, &ranges->tables[abi::range_table(word)], abi::range_publication(word)};
 }
 
-// After all cuts; await_readers() has to follow if this is true. Where nothing was cut, another thread may
-// have done it, and its membarrier and its waiting be still to come: that thread is counted until after them.
-inline bool leave_sections(uint8_t* control, const Unmapping& unmapping, bool cut) {
-  if (!cut && __atomic_load_n(&unmapping.ranges->pending, __ATOMIC_SEQ_CST) == 1) return false;
+// Whether no section can be at it, where nothing was cut. Another thread may have cut it, or have given it up
+// with what lies before it: then its membarrier has been, for it is counted until after it, and what was read
+// at that time is seen. So is what was read by an earlier publication, after a first membarrier of this one.
+inline bool is_left(const Unmapping& unmapping, const Taken& taken) {
+  const abi::RangeControl& ranges = *unmapping.ranges;
+  return __atomic_load_n(&ranges.pending, __ATOMIC_SEQ_CST) == 1 &&
+         __atomic_load_n(&ranges.settled, __ATOMIC_SEQ_CST) == unmapping.publication &&
+         !may_be_read(ranges, taken);
+}
+
+// Cuts it, and returns when no section reads there any more.
+inline void leave(uint8_t* control, const Unmapping& unmapping, const Taken& taken) {
+  bool cut = cut_ranges(*unmapping.table, taken.begin, taken.end);
+  cut |= cut_ranges(*unmapping.table, taken.other_begin, taken.other_end);
+  if (!cut && is_left(unmapping, taken)) return;
   restart_sections(control);
-  return true;
+  __atomic_store_n(&unmapping.ranges->settled, unmapping.publication, __ATOMIC_SEQ_CST);
+  await_readers(control, *unmapping.ranges, taken);
 }
 
 // To be called before memory [begin, end) is taken away, or may be. True: end_unmap() must follow once it is;
@@ -103,8 +116,7 @@ inline bool leave_sections(uint8_t* control, const Unmapping& unmapping, bool cu
 inline bool begin_unmap(uint8_t* control, uint64_t begin, uint64_t end) {
   const Unmapping unmapping = announce_unmap(control);
   if (unmapping.table == nullptr) return false;
-  if (leave_sections(control, unmapping, cut_ranges(*unmapping.table, begin, end)))
-    await_readers(control, *unmapping.ranges, begin, end);
+  leave(control, unmapping, {.begin = begin, .end = end});
   return true;
 }
 

@@ -23,6 +23,12 @@ inline abi::Reading* find_reading(abi::RangeControl& ranges, uint64_t thread) {
   return nullptr;
 }
 
+// Memory that is about to be taken away.
+struct Taken {
+  uint64_t begin = 0, end = 0;
+  uint64_t other_begin = 0, other_end = 0;
+};
+
 // The memory that threads are known by is taken away: they have ended.
 inline void forget_readers(abi::RangeControl& ranges, uint64_t begin, uint64_t end) {
   for (uint64_t& reader : ranges.readers) {
@@ -34,58 +40,93 @@ inline void forget_readers(abi::RangeControl& ranges, uint64_t begin, uint64_t e
 
 namespace readers {
 
-inline bool may_overlap(const abi::Reading& reading, uint64_t begin, uint64_t end) {
-  const uint64_t address = __atomic_load_n(&reading.address, __ATOMIC_SEQ_CST);
-  return address < end && (address >= begin || begin - address < abi::kMaxReadingSize);
+inline bool overlaps(const abi::Reading& reading, const Taken& taken) {
+  const uint64_t first = __atomic_load_n(&reading.address, __ATOMIC_SEQ_CST);
+  const uint64_t last = first + abi::kMaxReadingSize;
+  return (first < taken.end && last > taken.begin) || (first < taken.other_end && last > taken.other_begin);
 }
 
-// 0: or it is not there.
-[[gnu::noinline]] inline uint64_t own_word(long pid, uint64_t address) {
+// What cannot be known, which is not 0; no memory at all is 0.
+inline constexpr uint64_t kUnknown = 1;
+[[gnu::noinline]] inline uint64_t own_word(long tid, uint64_t address) {
+  constexpr long kEfault = -14;
   uint64_t word = 0;
-  return copy_own_memory(pid, &word, address, sizeof word) ? word : 0;
+  const long got = read_own_memory(tid, &word, address, sizeof word);
+  if (got == sizeof word) return word;
+  return got == kEfault ? 0 : kUnknown;
 }
 
 // Whether the thread is in a section of this trace's pads. The kernel forgets a section when it restarts it,
 // and pads do when they leave it; other libraries may not.
-inline bool is_in_section(long pid, const uint8_t* control, uint64_t thread) {
-  const uint64_t section = own_word(pid, thread);
-  return section != 0 && own_word(pid, section - abi::kSectionOwner) == reinterpret_cast<uint64_t>(control);
+inline bool is_in_section(long tid, const uint8_t* control, uint64_t thread) {
+  const uint64_t section = own_word(tid, thread);
+  if (section == 0 || section == kUnknown) return section == kUnknown;
+  const uint64_t owner = own_word(tid, section - abi::kSectionOwner);
+  return owner == reinterpret_cast<uint64_t>(control) || owner == kUnknown;
 }
 
-// Gives others the CPU, the longer the more often it was in vain.
-inline void pause(uint32_t tries) {
-  constexpr long kSchedYield = 24, kNanosleep = 35;
-  constexpr uint32_t kYields = 20;
-  const struct { int64_t seconds, nanoseconds; } slice = {0, 100'000};
-  if (tries < kYields)
-    system_call(kSchedYield);
-  else
+// For all readers of a call together: it is late where one is held by a debugger, or by a page that does not
+// come.
+class Patience {
+ public:
+  // False: it is over. Else gives others the CPU, the longer the more often it was in vain.
+  bool pause() {
+    constexpr long kSchedYield = 24, kNanosleep = 35;
+    constexpr uint32_t kYields = 20;
+    constexpr Time kSlice = {0, 100'000};
+    if (pauses_++ < kYields) return system_call(kSchedYield), true;
+    constexpr int64_t kSeconds = 10;
+    const int64_t now = seconds();
+    if (until_ == 0) until_ = now + kSeconds;
+    if (now >= until_) return false;
+    const Time slice = kSlice;
     system_call(kNanosleep, reinterpret_cast<long>(&slice));
-}
+    return true;
+  }
 
-// Until the thread has left the section that it may be in.
-inline void await(long pid, const uint8_t* control, uint64_t thread, const abi::Reading& reading) {
-  constexpr uint32_t kTries = 10'000;
-  const uint64_t sections = __atomic_load_n(&reading.sections, __ATOMIC_SEQ_CST);
-  for (uint32_t tries = 0; tries < kTries && is_in_section(pid, control, thread) &&
-                           __atomic_load_n(&reading.sections, __ATOMIC_SEQ_CST) == sections;
-       ++tries)
-    pause(tries);
-}
+ private:
+  struct Time {
+    int64_t seconds, nanoseconds;
+  };
+  static int64_t seconds() {
+    constexpr long kClockGettime = 228, kMonotonic = 1;
+    Time now = {0, 0};
+    system_call(kClockGettime, kMonotonic, reinterpret_cast<long>(&now));
+    return now.seconds;
+  }
+
+  uint32_t pauses_ = 0;
+  int64_t until_ = 0;
+};
 
 }  // namespace readers
 
-// After all sections were restarted: none that began before is still about to read in [begin, end). A thread
-// that a debugger holds in the middle of one, or a disk, is waited for no longer than a second or two.
-inline void await_readers(uint8_t* control, const abi::RangeControl& ranges, uint64_t begin, uint64_t end) {
+// Whether a section may be reading it, or its thread's last one did.
+inline bool may_be_read(const abi::RangeControl& ranges, const Taken& taken) {
+  for (uint32_t i = 0; i < abi::kMaxReaders; ++i)
+    if (__atomic_load_n(&ranges.readers[i], __ATOMIC_SEQ_CST) != 0 &&
+        readers::overlaps(ranges.readings[i], taken))
+      return true;
+  return false;
+}
+
+// After all sections were restarted: none that began before is still about to read there, unless it takes
+// longer than anybody has patience for.
+inline void await_readers(uint8_t* control, const abi::RangeControl& ranges, const Taken& taken) {
   auto* page = reinterpret_cast<abi::GatePage*>(control - abi::kGatePageSize);
-  if (begin >= end) return;
+  readers::Patience patience;
   for (uint32_t i = 0; i < abi::kMaxReaders; ++i) {
     const uint64_t thread = __atomic_load_n(&ranges.readers[i], __ATOMIC_SEQ_CST);
-    if (thread == 0 || !readers::may_overlap(ranges.readings[i], begin, end)) continue;
-    if (!begin_own_call(page)) return;  // who forbade calls has waited
-    readers::await(own_pid(page), control, thread, ranges.readings[i]);
-    end_own_call(page);
+    if (thread == 0) continue;
+    const abi::Reading& reading = ranges.readings[i];
+    const uint64_t sections = __atomic_load_n(&reading.sections, __ATOMIC_SEQ_CST);
+    bool waits = true;
+    while (waits && readers::overlaps(reading, taken) &&
+           __atomic_load_n(&reading.sections, __ATOMIC_SEQ_CST) == sections) {
+      if (!begin_own_call(page)) return;  // who forbade calls has waited
+      waits = readers::is_in_section(own_tid(page), control, thread) && patience.pause();
+      end_own_call(page);
+    }
   }
 }
 

@@ -10,6 +10,7 @@
 
 #include "ring/doomed.h"
 #include "ring/range_publisher.h"
+#include "ring/test_leaderless.h"
 #include "ring/test_region.h"
 
 namespace blip::ring {
@@ -128,6 +129,38 @@ TEST_F(Readers, not_who_is_in_somebody_elses_section) {
 TEST_F(Readers, not_a_thread_whose_memory_is_gone) {
   find_reading(ranges(), 0x1000)->address = 0x20000;
   EXPECT_FALSE(waits(0x20000, 0x21000));
+}
+
+TEST_F(Readers, who_reads_what_was_given_up_with_something_else) {
+  enter();
+  reading_->address = 0x50000;
+  EXPECT_FALSE(waits(0x20000, 0x21000));  // takes all behind it out of the table
+  enter();
+  EXPECT_TRUE(waits(0x50000, 0x51000));
+}
+
+TEST_F(Readers, who_reads_by_an_earlier_publication) {
+  enter();
+  reading_->address = 0x50000;
+  const AddrRange another[] = {{TargetAddr(0x10000), TargetAddr(0x20000)}};
+  ASSERT_TRUE(publisher_.publish(publisher_.begin().value(), another, TargetAddr(0)));
+  EXPECT_TRUE(waits(0x50000, 0x51000));
+}
+
+// So that every section by the one before is over: whether who reads it says so is seen only then.
+TEST_F(Readers, the_first_call_after_a_publication_restarts_all) {
+  EXPECT_NE(ranges().settled, abi::range_publication(ranges().word));
+  ASSERT_TRUE(begin_unmap(control(), 0xa0000, 0xa1000));
+  end_unmap(control());
+  EXPECT_EQ(ranges().settled, abi::range_publication(ranges().word));
+}
+
+TEST_F(Readers, in_a_process_that_is_named_after_an_ended_thread) {
+  EXPECT_TRUE(in_leaderless_process([&] {
+    enter();
+    reading_->address = 0x20000;
+    return waits(0x20000, 0x21000);
+  }));
 }
 
 TEST_F(Readers, who_never_leaves_is_given_up) {

@@ -28,7 +28,7 @@ __attribute__((noinline)) void copy_by_kernel(Piece& piece, uint64_t address, ab
   piece.begin = address;
   piece.count = 0;
   if (!ring::begin_own_call(page)) return;
-  if (ring::copy_own_memory(ring::own_pid(page), piece.words, address, count * 8)) piece.count = count;
+  if (ring::copy_own_memory(ring::own_tid(page), piece.words, address, count * 8)) piece.count = count;
   ring::end_own_call(page);
 }
 

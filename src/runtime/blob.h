@@ -45,7 +45,7 @@ inline constexpr uint32_t kFindReadingOffset = 768;
 // call. Changes rax, rcx, r11 and flags only; uses kBeginCallStackUse below the return address. May wait for
 // other threads.
 inline constexpr uint32_t kBeginCallOffset = 832;
-inline constexpr uint32_t kBeginCallStackUse = 480;
+inline constexpr uint32_t kBeginCallStackUse = 512;
 // blip_find_range: eax = index of a hint, rcx = control address, rdx = an address of any kind. Returns rdx =
 // 1 if it lies in memory that sections may read, and the hint says so then. Changes rax, rcx, rdx and flags
 // only.

@@ -39,7 +39,7 @@ constexpr Fetched kFault{0, 0};
 
 // Page by page, so that what lies in front of a page that is not there can be read; what is to be compared,
 // a few bytes at a time. One loop for all, for the sake of the stack.
-[[gnu::always_inline]] inline Fetched read_pages(long pid, Fetch what, uint64_t address, uint8_t* buffer,
+[[gnu::always_inline]] inline Fetched read_pages(long tid, Fetch what, uint64_t address, uint8_t* buffer,
                                                  uint64_t size) {
   constexpr uint64_t kPageSize = blip::abi::kPageSize;
   const bool compares = what == Fetch::kTextIs || what == Fetch::kBytesAre;
@@ -51,7 +51,7 @@ constexpr Fetched kFault{0, 0};
     some = least(size - done, kPageSize - (address + done) % kPageSize);
     if (compares) some = least(some, sizeof few);
     uint8_t* const to = compares ? some_bytes : (what == Fetch::kLoad ? some_bytes : buffer) + done;
-    if (!blip::ring::copy_own_memory(pid, to, address + done, some)) return kFault;
+    if (!blip::ring::copy_own_memory(tid, to, address + done, some)) return kFault;
     for (uint64_t i = 0; i < some; ++i) {
       if (is_text && to[i] == 0) return {1, done + i};
       if (compares) same &= to[i] == buffer[done + i];
@@ -67,7 +67,7 @@ constexpr Fetched kFault{0, 0};
   const bool calls = size != 0 && may_read(page, address) && blip::ring::begin_own_call(page);
   Fetched got = kFault;
   if (calls || size == 0)
-    got = read_pages(calls ? blip::ring::own_pid(page) : 0, what, address, buffer, size);
+    got = read_pages(calls ? blip::ring::own_tid(page) : 0, what, address, buffer, size);
   if (calls) blip::ring::end_own_call(page);
   if (got.ok) return got;
   for (uint64_t i = 0; what == Fetch::kBytes && i < size; ++i) buffer[i] = 0;

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <string>
 
+#include "ring/test_leaderless.h"
 #include "ring/test_region.h"
 #include "runtime/test_blob.h"
 #include "runtime/test_trapped_calls.h"
@@ -66,6 +67,10 @@ TEST_F(FetchTest, numbers) {
   EXPECT_EQ(ask(fetch_load(2), &number), (Answer{1, 0x7788}));
   EXPECT_EQ(ask(fetch_load(1), &number), (Answer{1, 0x88}));
   EXPECT_EQ(ask(fetch_load(8), pages_ + kPage - 3).ok, 1u);
+}
+
+TEST_F(FetchTest, in_a_process_that_is_named_after_an_ended_thread) {
+  EXPECT_TRUE(ring::in_leaderless_process([&] { return ask(fetch_load(1), pages_) == Answer{1, 'x'}; }));
 }
 
 TEST_F(FetchTest, what_cannot_be_read_is_no_signal) {

@@ -31,12 +31,12 @@ inline void note_trapped_call(int, siginfo_t*, void* context) {
   static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RAX] = -EPERM;
 }
 
-// What `work` calls of getpid and process_vm_readv; all of them fail.
+// What `work` calls of gettid and process_vm_readv; all of them fail.
 template <typename Work>
 TrappedCalls with_trapped_calls(const abi::GatePage* page, Work work) {
   constexpr sock_filter kTrap = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP);
   sock_filter filter[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-                          BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getpid, 0, 1),
+                          BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_gettid, 0, 1),
                           kTrap,
                           BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 0, 1),
                           kTrap,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Model of the valid ranges (docs/design/safe_reads.md): sections that read, threads that unmap and map, and blip, which
- * publishes what it saw mapped. A page is a range. A membarrier reaches one section after the other; a section that it
+ * publishes what it saw mapped, maybe not all of it. A range is given up from the page on that is taken away. A membarrier reaches one section after the other; a section that it
  * has reached does nothing more, unless it is in the kernel, in a page fault: then the kernel looks for the page first.
  * The property: no load from a page that is not mapped.
  *
@@ -9,7 +9,9 @@
  * BUG_COUNT_LATE (the generation changes before the call is counted as under way), BUG_NO_GENERATION (blip publishes
  * whatever began meanwhile), BUG_IGNORE_PENDING, BUG_NOT_ALONE (who cut nothing needs no membarrier, even if others are
  * under way), BUG_ALONE_BEFORE (or came since), BUG_END_EARLY (a call is counted as over before it is), BUG_CUT_FIRST (in the table that was current before), BUG_NO_WAIT (for
- * sections that are in a page fault), BUG_WAIT_FIRST (before the membarrier).
+ * sections that are in a page fault), BUG_WAIT_FIRST (before the membarrier), BUG_TRUST_CUT (nobody
+ * reads what was given up with something else), BUG_NOT_SETTLED (nobody reads by an earlier publication), BUG_SETTLED_LATE
+ * (the readers are looked at before a membarrier of another thread, which is believed then).
  */
 #ifndef UNMAPPERS
 #define UNMAPPERS 2
@@ -36,6 +38,7 @@ byte pending;
 bool inside[READERS], restart[READERS];
 #define NOWHERE PAGES
 byte reading[READERS]; /* where a section reads, or its last one did */
+byte settled;          /* the last publication after which all sections were restarted */
 
 /* One instruction of a section, unless it was restarted. */
 #define STEP(action) \
@@ -72,7 +75,7 @@ over:
 
 proctype unmapper() {
   byte page, unmaps, others, table, r;
-  bool was_valid;
+  bool was_valid, is_read, is_settled;
   do
   :: unmaps < UNMAPS ->
     atomic { unmaps++; r = 0; if :: page = 0 :: PAGES > 1 -> page = PAGES - 1 fi }
@@ -90,7 +93,9 @@ proctype unmapper() {
     atomic { generation++; table = publication & 1 } /* one locked add of the word */
 #endif
 #endif
-    atomic { was_valid = valid[ENTRY(table, page)]; valid[ENTRY(table, page)] = false }
+    atomic {
+      was_valid = valid[ENTRY(table, page)]; valid[ENTRY(table, page)] = false;
+      if :: PAGES > 1 && page == 0 -> was_valid = was_valid || valid[ENTRY(table, PAGES - 1)]; valid[ENTRY(table, PAGES - 1)] = false :: else fi }
 #ifndef BUG_ALONE_BEFORE
     atomic { others = pending - 1 }
 #endif
@@ -101,16 +106,30 @@ proctype unmapper() {
     WAIT
 #endif
 #ifndef BUG_NO_MEMBARRIER
+    atomic { is_read = false; is_settled = (settled == publication) }
+#ifndef BUG_TRUST_CUT
+    do
+    :: r < READERS -> atomic { is_read = is_read || reading[r] == page; r++ }
+    :: else -> r = 0; break
+    od;
+#endif
     if
 #ifdef BUG_NOT_ALONE
     :: was_valid ->
 #else
-    :: was_valid || others != 0 ->
+#ifdef BUG_SETTLED_LATE
+    :: was_valid || others != 0 || is_read || settled != publication ->
+#elif defined(BUG_NOT_SETTLED)
+    :: was_valid || others != 0 || is_read ->
+#else
+    :: was_valid || others != 0 || is_read || !is_settled ->
+#endif
 #endif
       do
       :: r < READERS -> atomic { restart[r] = inside[r]; r++ }
       :: else -> break
       od;
+      settled = publication;
 #if !defined(BUG_NO_WAIT) && !defined(BUG_WAIT_FIRST)
       WAIT
 #endif
@@ -142,7 +161,7 @@ proctype blip() {
     fi;
 #endif
     do
-    :: page < PAGES -> atomic { seen[page] = mapped[page]; page++ } /* /proc/PID/maps */
+    :: page < PAGES -> atomic { if :: seen[page] = mapped[page] :: seen[page] = false fi; page++ } /* /proc/PID/maps */
     :: else -> page = 0; break
     od;
     do
