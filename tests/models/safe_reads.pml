@@ -189,6 +189,11 @@ init {
     do :: i < PAGES -> mapped[i] = true; i++ :: else -> break od;
     i = 0;
     do :: i < READERS -> reading[i] = NOWHERE; i++ :: else -> break od;
+#ifdef SETTLED /* a publication, and a call after it, have been */
+    i = 0;
+    do :: i < PAGES -> valid[ENTRY(publication & 1, i)] = true; i++ :: else -> break od;
+    settled = publication;
+#endif
     i = 0;
     do :: i < READERS -> run reader(i); i++ :: else -> break od;
     i = 0;
