@@ -53,8 +53,10 @@ void emit_begin_reading(Assembler& a, const Environment& env, const asmjit::Oper
                         asmjit::Label elsewhere) {
   a.cmp(dword_ptr(rcx, kOwnRanges), 1);
   a.jne(elsewhere);
-  a.cmp(thread_memory(env.rseq->offset + kRseqCpuId, 4), 0);
-  a.jl(elsewhere);
+  constexpr uint32_t kMostCpus = 8192;
+  const uint32_t cpus = env.geometry.ring_count != 0 ? env.geometry.ring_count : kMostCpus;
+  a.cmp(thread_memory(env.rseq->offset + kRseqCpuId, 4), cpus);
+  a.jae(elsewhere);
   a.inc(qword_ptr(reading_address(a, reading, rax), offsetof(abi::Reading, sections)));
 }
 

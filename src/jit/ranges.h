@@ -21,7 +21,7 @@ void emit_ask_for_reading(asmjit::x86::Assembler& a, const Environment& env, Tar
 
 // First in the section, with rcx = the control address and `reading` as in RangeRead: goes to `elsewhere` in
 // a process whose memory the ranges are not of (a fork's child, be it of a handler that came just now), and
-// in a thread that has no restartable sequences. Clobbers rax and flags.
+// in a thread that has no restartable sequences (its CPU is none). Clobbers rax and flags.
 void emit_begin_reading(asmjit::x86::Assembler& a, const Environment& env, const asmjit::Operand& reading,
                         asmjit::Label elsewhere);
 

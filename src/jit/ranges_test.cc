@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <thread>
 
 #include "base/check.h"
 #include "base/mapping.h"
@@ -29,7 +30,7 @@ namespace {
 
 using namespace asmjit::x86;  // NOLINT: register names
 
-constexpr abi::Geometry kGeometry = {.ring_count = 1, .class_count = 2, .ranges = true};
+constexpr abi::Geometry kGeometry = {.ring_count = 512, .class_count = 2, .ranges = true};
 constexpr uint64_t kPage = 4096;
 
 class JitRanges : public testing::Test {
@@ -187,6 +188,18 @@ TEST_F(SafeLoad, not_in_a_process_whose_memory_is_another) {
   region_.gate()->own_ranges = 0;
   expect_nothing_at(at(0));
   EXPECT_EQ(std::memcmp(before.data(), ranges.readings, sizeof ranges.readings), 0);
+}
+
+TEST_F(SafeLoad, not_in_a_thread_without_restartable_sequences) {
+  std::thread([&] {
+    EXPECT_EQ(load(at(8)).word, 22u);
+    auto* cpu =
+        reinterpret_cast<volatile int32_t*>(static_cast<char*>(__builtin_thread_pointer()) + __rseq_offset) +
+        kRseqCpuId / 4;
+    *cpu = RSEQ_CPU_ID_UNINITIALIZED;
+    const bool was_there = load(at(8)).is_there != 0;
+    EXPECT_TRUE(!was_there || *cpu != RSEQ_CPU_ID_UNINITIALIZED);  // the kernel may have written it again
+  }).join();
 }
 
 TEST_F(SafeLoad, what_was_cut) {

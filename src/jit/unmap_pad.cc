@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "jit/assembler.h"
+#include "jit/gate.h"
 #include "jit/stubs.h"
 #include "ring/doomed.h"
 #include "runtime/blob.h"
@@ -34,7 +35,7 @@ Result<std::vector<uint8_t>> build_unmap_pad(TargetAddr at, TargetAddr site, uin
                                              TargetAddr runtime, const Environment& env) {
   CodeBuffer code(at);
   auto& a = code.assembler();
-  asmjit::Label plain = a.newLabel();
+  asmjit::Label plain = a.newLabel(), done = a.newLabel();
   if (number == kAnyNumber) a.mov(r9, qword_ptr(rsp, 8));
   a.lea(rsp, ptr(rsp, -kRedZone));
   if (number == kAnyNumber)
@@ -48,8 +49,12 @@ Result<std::vector<uint8_t>> build_unmap_pad(TargetAddr at, TargetAddr site, uin
   a.lea(rsp, ptr(rsp, kRedZone));
   a.jz(plain);
   emit_call(a, number);
-  a.mov(rcx, env.control.value + env.geometry.ranges_offset() + offsetof(abi::RangeControl, pending));
-  a.lock().dec(qword_ptr(rcx));
+  a.mov(rcx, env.control.value);
+  a.cmp(dword_ptr(rcx, kOwnRanges), 1);
+  a.jne(done);  // the child of a handler that came in between: what is counted is the parent's
+  a.lock().dec(qword_ptr(
+      rcx, static_cast<int32_t>(env.geometry.ranges_offset() + offsetof(abi::RangeControl, pending))));
+  a.bind(done);
   a.jmp(site.value + kCloneSiteSize);
   a.bind(plain);
   emit_call(a, number);

@@ -8,11 +8,13 @@
 namespace blip::ring {
 
 // The calling thread as the kernel names it, and by it the process: the one that the process is named after
-// may have ended. The thread pointer is believed where no child can be running on a parent's memory.
+// may have ended. The thread pointer is believed only in the process that blip looked at: a child may have
+// been made in ways that leave its parent's tid there.
 [[gnu::always_inline]] inline long own_tid(const abi::GatePage* page) {
   constexpr long kGettid = 186;
   int32_t tid = 0;
-  if (__atomic_load_n(&page->gate, __ATOMIC_RELAXED) == abi::kGateOpen &&
+  if (__atomic_load_n(&page->own_ranges, __ATOMIC_RELAXED) == 1 &&
+      __atomic_load_n(&page->gate, __ATOMIC_RELAXED) == abi::kGateOpen &&
       page->tid_offset != abi::kNoTidOffset)
     asm volatile("movl %%fs:(%1), %0" : "=r"(tid) : "r"(static_cast<int64_t>(page->tid_offset)));
   return tid > 0 ? tid : system_id(kGettid);

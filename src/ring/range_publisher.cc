@@ -22,10 +22,11 @@ RangePublisher::RangePublisher(const abi::Geometry& geometry, uint8_t* region)
   CHECK(geometry.ranges);
 }
 
-// The word first: a call is counted as under way before it changes the word.
+// The word first: a call is counted as under way before it changes the word. Whether they are closed last:
+// who closes them is counted until after that, and who comes later changes the word no more.
 std::optional<RangePublisher::Look> RangePublisher::begin() const {
   const uint64_t word = __atomic_load_n(&control_->word, __ATOMIC_SEQ_CST);
-  if (is_closed() || __atomic_load_n(&control_->pending, __ATOMIC_SEQ_CST) != 0) return std::nullopt;
+  if (__atomic_load_n(&control_->pending, __ATOMIC_SEQ_CST) != 0 || is_closed()) return std::nullopt;
   return Look{word};
 }
 

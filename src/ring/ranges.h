@@ -107,6 +107,7 @@ inline void leave(uint8_t* control, const Unmapping& unmapping, const Taken& tak
   cut |= cut_ranges(*unmapping.table, taken.other_begin, taken.other_end);
   if (!cut && is_left(unmapping, taken)) return;
   restart_sections(control);
+  if (own_range_control(control) == nullptr) return;  // a handler has forked: this is the child
   __atomic_store_n(&unmapping.ranges->settled, unmapping.publication, __ATOMIC_SEQ_CST);
   await_readers(control, *unmapping.ranges, taken);
 }

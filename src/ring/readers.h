@@ -43,7 +43,8 @@ namespace readers {
 inline bool overlaps(const abi::Reading& reading, const Taken& taken) {
   const uint64_t first = __atomic_load_n(&reading.address, __ATOMIC_SEQ_CST);
   const uint64_t last = first + abi::kMaxReadingSize;
-  return (first < taken.end && last > taken.begin) || (first < taken.other_end && last > taken.other_begin);
+  const auto in = [&](uint64_t begin, uint64_t end) { return begin < end && first < end && last > begin; };
+  return in(taken.begin, taken.end) || in(taken.other_begin, taken.other_end);
 }
 
 // What cannot be known, which is not 0; no memory at all is 0.
@@ -72,13 +73,13 @@ class Patience {
   // False: it is over. Else gives others the CPU, the longer the more often it was in vain.
   bool pause() {
     constexpr long kSchedYield = 24, kNanosleep = 35;
-    constexpr uint32_t kYields = 20;
+    constexpr uint32_t kYields = 20, kMost = 200'000;  // where there is no clock either
     constexpr Time kSlice = {0, 100'000};
     if (pauses_++ < kYields) return system_call(kSchedYield), true;
     constexpr int64_t kSeconds = 10;
     const int64_t now = seconds();
     if (until_ == 0) until_ = now + kSeconds;
-    if (now >= until_) return false;
+    if (now >= until_ || pauses_ > kMost) return false;
     const Time slice = kSlice;
     system_call(kNanosleep, reinterpret_cast<long>(&slice));
     return true;

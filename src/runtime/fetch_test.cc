@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -71,6 +73,24 @@ TEST_F(FetchTest, numbers) {
 
 TEST_F(FetchTest, in_a_process_that_is_named_after_an_ended_thread) {
   EXPECT_TRUE(ring::in_leaderless_process([&] { return ask(fetch_load(1), pages_) == Answer{1, 'x'}; }));
+}
+
+// A clone that does not ask for it leaves the parent's tid in the child's memory.
+TEST_F(FetchTest, a_child_that_has_its_parents_tid_reads_its_own_memory) {
+  const auto* thread = static_cast<const char*>(__builtin_thread_pointer());
+  const pid_t own = ::gettid();
+  int32_t offset = 0;
+  while (offset < 4096 && std::memcmp(thread + offset, &own, sizeof own) != 0) offset += 4;
+  ASSERT_LT(offset, 4096);
+  region_.gate()->tid_offset = offset;
+  const auto child = static_cast<pid_t>(::syscall(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, 0));
+  if (child == 0) {
+    pages_[0] = 'y';
+    ::_exit(ask(fetch_load(1), pages_) == Answer{1, 'y'} ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
 }
 
 TEST_F(FetchTest, what_cannot_be_read_is_no_signal) {
