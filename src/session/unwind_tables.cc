@@ -82,7 +82,7 @@ Status UnwindTables::update(std::span<const probe::Module> modules, std::span<co
   TRY_OK(add_pads(pads, list));
   for (const probe::Module& module : modules) TRY_OK(add_loaded(module, list));
   if (vdso_) TRY_OK(add_loaded(*vdso_, list));
-  return arena_->publish(std::move(list));
+  return arena_->publish(list);
 }
 
 std::optional<probe::Module> find_vdso(const proc::Memory& memory, std::span<const proc::Map> maps) {
