@@ -34,7 +34,8 @@ std::optional<uint64_t> first_bit(const Dwarf_Die& member, uint64_t bits, uint64
   return *offset * 8 + storage * 8 - *from_top - bits;
 }
 
-// In the unit of storage of its type, which the structure holds as a whole; packed ones may lie across two.
+// In the unit of storage of its type, which the structure holds as a whole; packed ones may lie across two,
+// and across nine bytes.
 bool place_bits(Member& member, uint64_t first, uint64_t bits, uint64_t type_size) {
   if (bits == 0 || bits > 64 || type_size == 0 || type_size > 8) return false;
   const uint64_t unit = type_size * 8;
@@ -42,7 +43,7 @@ bool place_bits(Member& member, uint64_t first, uint64_t bits, uint64_t type_siz
   if (first % unit + bits > unit) member.offset = first / 8;
   member.bit_offset = static_cast<uint8_t>(first - member.offset * 8);
   member.bit_size = static_cast<uint8_t>(bits);
-  return member.bit_offset + bits <= 64;
+  return true;
 }
 
 constexpr int kDeepestVariant = 4;

@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <bit>
 
 #include "script/diagnostics.h"
@@ -14,7 +15,7 @@ namespace {
 
 using Kind = Operand::Kind;
 
-constexpr uint64_t kWord = 8;
+constexpr uint64_t kWord = 8, kBitsOfWord = 64;
 
 bool is_word_part(uint64_t size) { return size == 1 || size == 2 || size == 4 || size == 8; }
 
@@ -70,37 +71,48 @@ Operand Access::follow(Operand operand) {
 }
 
 Operand Access::part(const Operand& whole, uint64_t offset, const Type& type) {
-  Operand result{.type = &type};
-  const uint64_t size = resolve(type).size;
+  Operand result = cut(whole, offset, resolve(type).size);
+  result.type = &type;
+  return follow(std::move(result));
+}
+
+// Some bytes, whatever they are. Those of pieces stay pieces unless one piece has them all.
+Operand Access::cut(const Operand& whole, uint64_t offset, uint64_t size) {
+  Operand result{.type = whole.type};
   switch (whole.kind) {
     case Kind::kMemory:
       result.kind = Kind::kMemory;
       result.node = builder_.add(Op::kAdd, whole.node, builder_.constant(offset));
-      break;
+      return result;
     case Kind::kValue:
       if (offset >= kWord) return result;
       result.kind = Kind::kValue;
       result.node = builder_.add(Op::kShr, whole.node, builder_.constant(8 * offset));
-      break;
-    case Kind::kPieces: {
-      result.kind = Kind::kPieces;
-      uint64_t begin = 0;
-      for (const Operand::Piece& piece : whole.pieces) {
-        const uint64_t end = begin + piece.size;
-        if (offset >= begin && offset + size <= end) return part(piece.part, offset - begin, type);
-        if (end > offset && begin < offset + size) {
-          const uint64_t from = offset > begin ? offset - begin : 0;
-          Operand some = part(piece.part, from, type);
-          result.pieces.push_back({std::move(some), std::min(end, offset + size) - begin - from});
-        }
-        begin = end;
-      }
-      break;
-    }
+      return result;
+    case Kind::kPieces:
+      return cut_pieces(whole, offset, size);
     default:
       return result;
   }
-  return follow(std::move(result));
+}
+
+Operand Access::cut_pieces(const Operand& whole, uint64_t offset, uint64_t size) {
+  Operand result{.kind = Kind::kPieces, .type = whole.type};
+  uint64_t begin = 0;
+  for (const Operand::Piece& piece : whole.pieces) {
+    const uint64_t end = begin + piece.size;
+    if (offset >= begin && offset + size <= end) return cut(piece.part, offset - begin, size);
+    if (end > offset && begin < offset + size) {
+      const uint64_t from = offset > begin ? offset - begin : 0;
+      const uint64_t count = std::min(end, offset + size) - begin - from;
+      result.pieces.push_back({cut(piece.part, from, count), count});
+    }
+    begin = end;
+  }
+  const bool is_anywhere = std::any_of(result.pieces.begin(), result.pieces.end(), [](const auto& piece) {
+    return piece.part.kind != Kind::kOptimizedOut;
+  });
+  return is_anywhere ? result : Operand{.type = whole.type};
 }
 
 Result<Operand> Access::member(const Operand& whole, std::string_view name) {
@@ -115,20 +127,24 @@ Result<Operand> Access::member(const Operand& whole, std::string_view name) {
     return refusal(fmt::format("{} has no member '{}'; it has {}", to_string(*whole.type), name,
                                list_names(std::move(names), name)));
   }
-  if (found->member->bit_size == 0) return part(whole, found->offset, *found->member->type);
+  return member(whole, *found);
+}
+
+Operand Access::member(const Operand& whole, const FoundMember& found) {
+  const Member& member = *found.member;
+  if (member.bit_size == 0) return part(whole, found.offset, *member.type);
   // A field's bytes are those it touches: its type may be larger than what is left of the structure.
-  const uint64_t bits = found->offset * 8 + found->member->bit_offset;
-  const uint64_t first = bits / 8, touched = (bits % 8 + found->member->bit_size + 7) / 8;
-  const Type& bytes = int_type(std::bit_ceil(std::min(touched, kWord)), false);
-  Operand field = part(whole, first, bytes);
-  field.type = found->member->type;
+  const uint64_t bits = found.offset * 8 + member.bit_offset;
+  const uint64_t first = bits / 8, touched = (bits % 8 + member.bit_size + 7) / 8;
+  Operand field = cut(whole, first, touched);
+  field.type = member.type;
   field.bit_offset = static_cast<uint32_t>(bits % 8);
-  field.bit_size = found->member->bit_size;
+  field.bit_size = member.bit_size;
   const uint64_t unit = resolve(*field.type).size;
-  if (field.kind != Kind::kMemory || !is_word_part(unit)) return field;
+  if (whole.kind != Kind::kMemory || !is_word_part(unit)) return field;
   // Compilers keep fields within a unit of their type: one load will do.
   const uint64_t unit_start = first / unit * unit, at = bits - unit_start * 8;
-  if (at + field.bit_size > unit * 8 || unit_start + unit > type.size) return field;
+  if (at + field.bit_size > unit * 8 || unit_start + unit > resolve(*whole.type).size) return field;
   field.node = builder_.add(Op::kAdd, whole.node, builder_.constant(unit_start));
   field.bit_offset = static_cast<uint32_t>(at);
   return field;
@@ -177,33 +193,70 @@ Result<uint32_t> Access::bits(const Operand& operand) {
   if (type.kind == TypeKind::kVoid || type.kind == TypeKind::kUnknown)
     return not_this(operand, "has no value");
   if (!is_word_part(size)) return not_this(operand, "can be shown, but not computed with");
-  if (operand.kind == Kind::kPieces) return refusal("it is scattered over several places here");
+  if (operand.kind == Kind::kPieces) return low_bytes(operand, size);
   if (operand.kind == Kind::kValue) return operand.node;
   const bool is_number = type.kind != TypeKind::kPointer && type.kind != TypeKind::kFloat;
   return builder_.load(operand.node, size, is_number && type.is_signed && size < kWord);
 }
 
-// The bytes of a bit-field; more than 8 of them only if it is packed that way: byte by byte then.
-uint32_t Access::bytes_of(const Operand& field) {
-  const uint32_t touched = (field.bit_offset + field.bit_size + 7) / 8;
-  const uint64_t unit = resolve(*field.type).size;
-  if (is_word_part(unit) && touched <= unit && field.bit_offset >= 8) return builder_.load(field.node, unit);
-  if (is_word_part(touched)) return builder_.load(field.node, touched);
+// The first bytes, at most 8; those above them are zeros.
+Result<uint32_t> Access::low_bytes(const Operand& operand, uint64_t size) {
+  switch (operand.kind) {
+    case Kind::kMemory:
+      return load_bytes(operand.node, size);
+    case Kind::kValue: {
+      if (is_word_part(size)) return builder_.extend(operand.node, size, false);
+      const uint32_t above = builder_.constant(8 * (kWord - size));
+      return builder_.add(Op::kShr, builder_.add(Op::kShl, operand.node, above), above);
+    }
+    case Kind::kPieces:
+      return join(operand, size);
+    default:
+      return refusal("a part of it is optimized out: it has no value at this place");
+  }
+}
+
+Result<uint32_t> Access::join(const Operand& operand, uint64_t size) {
   uint32_t all = builder_.constant(0);
-  for (uint32_t i = 0; i < std::min<uint32_t>(touched, kWord); ++i) {
-    const uint32_t at = builder_.add(Op::kAdd, field.node, builder_.constant(i));
-    const uint32_t byte = builder_.add(Op::kShl, builder_.load(at, 1), builder_.constant(uint64_t{8} * i));
-    all = i == 0 ? byte : builder_.add(Op::kOr, all, byte);
+  uint64_t at = 0;
+  for (const Operand::Piece& piece : operand.pieces) {
+    if (at >= size) break;
+    TRY(const uint32_t some, low_bytes(piece.part, std::min(piece.size, size - at)));
+    const uint32_t moved = builder_.add(Op::kShl, some, builder_.constant(8 * at));
+    all = at == 0 ? moved : builder_.add(Op::kOr, all, moved);
+    at += piece.size;
+  }
+  if (at < size) return refusal("a part of it is optimized out: it has no value at this place");
+  return all;
+}
+
+uint32_t Access::load_bytes(uint32_t address, uint64_t size) {
+  if (is_word_part(size)) return builder_.load(address, size);
+  uint32_t all = kNone;
+  for (uint64_t at = 0; at < size;) {
+    const uint64_t count = std::bit_floor(size - at);
+    const uint32_t some = builder_.load(builder_.add(Op::kAdd, address, builder_.constant(at)), count);
+    const uint32_t moved = builder_.add(Op::kShl, some, builder_.constant(8 * at));
+    all = at == 0 ? moved : builder_.add(Op::kOr, all, moved);
+    at += count;
   }
   return all;
 }
 
-uint32_t Access::extract(const Operand& field) {
-  const uint32_t bytes = field.kind == Kind::kMemory ? bytes_of(field) : field.node;
-  const uint64_t above = 64 - std::min<uint64_t>(64, field.bit_offset + field.bit_size);
-  const uint32_t left = builder_.add(Op::kShl, bytes, builder_.constant(above));
-  const uint64_t down = 64 - std::min<uint64_t>(64, field.bit_size);
-  return builder_.add(Op::kShr, left, builder_.constant(down), resolve(*field.type).is_signed);
+Result<uint32_t> Access::extract(const Operand& field) {
+  const uint64_t end = field.bit_offset + field.bit_size, unit = resolve(*field.type).size;
+  const bool is_unit = field.kind == Kind::kMemory && field.bit_offset >= 8;
+  TRY(uint32_t from, low_bytes(field, is_unit ? unit : std::min((end + 7) / 8, kWord)));
+  uint64_t above = kBitsOfWord - std::min(end, kBitsOfWord);
+  if (end > kBitsOfWord) {  // packed: it touches nine bytes
+    TRY(const uint32_t ninth, low_bytes(cut(field, kWord, 1), 1));
+    const uint32_t high = builder_.add(Op::kShl, ninth, builder_.constant(kBitsOfWord - field.bit_offset));
+    from = builder_.add(Op::kOr, builder_.add(Op::kShr, from, builder_.constant(field.bit_offset)), high);
+    above = kBitsOfWord - field.bit_size;
+  }
+  const uint32_t left = builder_.add(Op::kShl, from, builder_.constant(above));
+  const uint32_t down = builder_.constant(kBitsOfWord - std::min<uint64_t>(kBitsOfWord, field.bit_size));
+  return builder_.add(Op::kShr, left, down, resolve(*field.type).is_signed);
 }
 
 Result<uint32_t> Access::number(const Operand& operand) {

@@ -5,6 +5,7 @@
 #include "base/result.h"
 #include "script/builder.h"
 #include "script/builtin_types.h"
+#include "script/members.h"
 #include "script/operand.h"
 #include "script/scope.h"
 
@@ -25,6 +26,7 @@ class Access {
   // `size` bytes, or what the type has, from `offset` on.
   Operand part(const Operand& whole, uint64_t offset, const Type& type);
   Result<Operand> member(const Operand& whole, std::string_view name);
+  Operand member(const Operand& whole, const FoundMember& found);
 
   Result<Operand> dereference(const Operand& pointer);
   Result<uint32_t> address(const Operand& operand);  // if it is in memory
@@ -39,8 +41,12 @@ class Access {
 
  private:
   Operand follow(Operand operand);
-  uint32_t extract(const Operand& field);
-  uint32_t bytes_of(const Operand& field);
+  Operand cut(const Operand& whole, uint64_t offset, uint64_t size);
+  Operand cut_pieces(const Operand& whole, uint64_t offset, uint64_t size);
+  Result<uint32_t> low_bytes(const Operand& operand, uint64_t size);
+  Result<uint32_t> join(const Operand& operand, uint64_t size);
+  uint32_t load_bytes(uint32_t address, uint64_t size);
+  Result<uint32_t> extract(const Operand& field);
 
   Builder& builder_;
   TypeArena& types_;

@@ -90,6 +90,7 @@ Shape Presenter::show(const std::string& name, const Operand& operand, uint32_t 
   }
   if (type.size == 16) {
     if (operand.kind == Kind::kMemory) return bytes(name, operand, type.size, depth);
+    if (type.kind == TypeKind::kInt) return halves(name, operand);
     return note(name, "<in a register>");
   }
   return scalar(name, operand);
@@ -102,6 +103,15 @@ Shape Presenter::scalar(const std::string& name, const Operand& operand) {
   Shape shape = scalar_shape(name, *operand.type, 0, 0);
   shape.output = add({.kind = Output::Kind::kValue, .node = *node, .size = shape.size});
   return shape.output == kNone ? no_room(name) : shape;
+}
+
+// The low eight bytes of an integer of 16, and the high ones.
+Shape Presenter::halves(const std::string& name, const Operand& operand) {
+  Shape shape{.kind = Shape::Kind::kStruct, .name = name};
+  for (uint64_t i = 0; i < 2; ++i)
+    shape.members.push_back(
+        scalar(fmt::format("[{}]", i), access_.part(operand, i * kWord, int_type(kWord, false))));
+  return shape;
 }
 
 Shape Presenter::text(const std::string& name, uint32_t address, uint64_t most) {
@@ -168,6 +178,9 @@ Shape Presenter::in_memory(const std::string& name, const Operand& operand, uint
     return members[i].member->bit_size == 0 && is_aggregate(resolve(*members[i].member->type));
   };
   const size_t end = std::min(members.size(), shape.members.size());
+  for (size_t i = 0; i < end; ++i)
+    if (members[i].member->bit_size && shape.members[i].kind == Shape::Kind::kNote)  // no word has it
+      shape.members[i] = scalar(members[i].member->name, access_.member(operand, members[i]));
   const uint32_t kept = kept_;
   uint32_t later = 0;
   for (size_t i = 0; i < end; ++i)
@@ -189,9 +202,7 @@ Shape Presenter::in_pieces(const std::string& name, const Operand& operand, uint
   Shape shape{.kind = Shape::Kind::kStruct, .name = name};
   for (const FoundMember& m : members_of(*operand.type)) {
     if (shape.members.size() >= kMaxOutputs) break;  // there are not that many pieces
-    const auto member = access_.member(operand, m.member->name);
-    shape.members.push_back(member ? show(m.member->name, *member, depth + 1)
-                                   : note(m.member->name, "<in several places>"));
+    shape.members.push_back(show(m.member->name, access_.member(operand, m), depth + 1));
   }
   return shape;
 }

@@ -36,6 +36,7 @@ class Presenter {
   void keep_room(uint32_t bytes) { kept_ = std::min(bytes, room_ / 2); }
   Shape show(const std::string& name, const Operand& operand, uint32_t depth);
   Shape scalar(const std::string& name, const Operand& operand);
+  Shape halves(const std::string& name, const Operand& operand);
   Shape text(const std::string& name, uint32_t address, uint64_t most);
   Shape array(const std::string& name, const Operand& operand, uint32_t depth);
   Shape scattered(const std::string& name, const Operand& operand, uint64_t count, uint32_t depth);

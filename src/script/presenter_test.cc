@@ -36,6 +36,75 @@ TEST(Presenter, scalars_and_texts) {
   EXPECT_EQ(shown("req->path", p, {.string_max = 3}), "req->path=\"/ad\"...");
 }
 
+// struct { int a : 12; long b : 40; long c; } in two registers, and the same with the first word in two
+// places.
+TEST(Presenter, bit_fields_of_a_structure_in_pieces) {
+  TestProgram p;
+  const Type& type =
+      p.types.structure("fields", 16,
+                        {{.name = "a", .type = &builtin("int"), .bit_size = 12},
+                         {.name = "b", .type = &builtin("long"), .bit_offset = 12, .bit_size = 40},
+                         {"c", &builtin("long"), 8}});
+  const uint64_t word = (5U & 0xfff) | ((static_cast<uint64_t>(-7) & 0xffffffffff) << 12);
+  p.machine.registers[8] = word | (uint64_t{0xfff} << 52);
+  p.machine.registers[9] = 11;
+  p.put(TestProgram::kGlobals + 24, word >> 24);
+  Place two{.kind = Place::Kind::kPieces};
+  two.pieces = {{TestScope::register_place(8), 8}, {TestScope::register_place(9), 8}};
+  Place memory{.kind = Place::Kind::kAddress};
+  memory.code.constant(TestProgram::kGlobals + 24);
+  Place three{.kind = Place::Kind::kPieces};
+  three.pieces = {{TestScope::register_place(8), 3}, {memory, 5}, {TestScope::register_place(9), 8}};
+  Place half{.kind = Place::Kind::kPieces};
+  half.pieces = {{TestScope::register_place(8), 3}, {{}, 5}, {TestScope::register_place(9), 8}};
+  p.scope.variables.push_back({"two", &type, two, true});
+  p.scope.variables.push_back({"three", &type, three, true});
+  p.scope.variables.push_back({"half", &type, half, true});
+  EXPECT_EQ(shown("two", p), "two={a=5, b=-7, c=11}");
+  EXPECT_EQ(shown("three", p), "three={a=5, b=-7, c=11}");
+  EXPECT_EQ(shown("half", p),
+            "half={a=5, b=<a part of it is optimized out: it has no value at this place>, c=11}");
+  EXPECT_EQ(shown("two.b == -7, three.b == -7, two.a + two.c", p),
+            "two.b == -7=1; three.b == -7=1; two.a + two.c=16");
+}
+
+// Packed: unsigned head : 4, then 62 bits, of nine bytes.
+TEST(Presenter, a_bit_field_that_touches_nine_bytes) {
+  TestProgram p;
+  const Type& type = p.types.structure(
+      "packed", 16,
+      {{.name = "head", .type = &builtin("unsigned int"), .bit_size = 4},
+       {.name = "long_one", .type = &builtin("long"), .bit_offset = 4, .bit_size = 62},
+       {.name = "tail", .type = &builtin("long"), .offset = 8, .bit_offset = 2, .bit_size = 62}});
+  const uint64_t value = static_cast<uint64_t>(-5);
+  const uint64_t words[] = {3 | value << 4, ((value >> 60) & 3) | uint64_t{9} << 2};
+  p.put(TestProgram::kGlobals + 32, words);
+  p.scope.in_memory("there", type, TestProgram::kGlobals + 32);
+  p.machine.registers[8] = words[0];
+  p.machine.registers[9] = words[1];
+  Place two{.kind = Place::Kind::kPieces};
+  two.pieces = {{TestScope::register_place(8), 8}, {TestScope::register_place(9), 8}};
+  p.scope.variables.push_back({"here", &type, two, true});
+  EXPECT_EQ(shown("there", p), "there={head=3, long_one=-5, tail=9}");
+  EXPECT_EQ(shown("here", p), "here={head=3, long_one=-5, tail=9}");
+  EXPECT_EQ(shown("there.long_one, here.tail", p), "there.long_one=-5; here.tail=9");
+}
+
+TEST(Presenter, numbers_in_pieces) {
+  TestProgram p;
+  p.machine.registers[8] = 0xaaaaaaaa11223344;
+  p.machine.registers[9] = 0xbbbbbbbb55667788;
+  Place two{.kind = Place::Kind::kPieces};
+  two.pieces = {{TestScope::register_place(8), 4}, {TestScope::register_place(9), 4}};
+  p.scope.variables.push_back({"split", &builtin("unsigned long"), two, true});
+  p.scope.variables.push_back({"text", &p.types.pointer(builtin("char")), two, true});
+  two.pieces = {{TestScope::register_place(8), 8}, {TestScope::register_place(9), 8}};
+  const Type& huge = p.types.add({.kind = TypeKind::kInt, .name = "__int128", .size = 16});
+  p.scope.variables.push_back({"huge", &huge, two, true});
+  EXPECT_EQ(shown("split == 0x5566778811223344, text", p), "split == 0x5566778811223344=1; text=<fault>");
+  EXPECT_EQ(shown("huge", p), "huge={[0]=12297829379897176900, [1]=13527612319003473800}");
+}
+
 TEST(Presenter, arrays_and_slices) {
   TestProgram p;
   EXPECT_EQ(shown("array", p), "array=[10, -20, 30, 40, 50]");
