@@ -87,12 +87,15 @@ class BpfRing {
   // is not; returns the bytes.
   template <class Sink>
   uint64_t drain(Sink&& sink);
+  // The last drain() ended before a record that was not finished.
+  bool stopped_early() const { return stopped_early_; }
 
  private:
   BpfMap map_;
   Mapping consumer_;  // its position, ours to store
   Mapping producer_;  // its position, then the data twice in a row, so that no record is cut in two
   uint32_t size_ = 0;
+  bool stopped_early_ = false;
 };
 
 template <class Sink>
@@ -112,6 +115,7 @@ uint64_t BpfRing::drain(Sink&& sink) {
     at += (uint64_t{length} + BPF_RINGBUF_HDR_SZ + 7) / 8 * 8;
     __atomic_store_n(consumed, at, __ATOMIC_RELEASE);
   }
+  stopped_early_ = at != end;
   return at - begin;
 }
 

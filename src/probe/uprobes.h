@@ -52,6 +52,9 @@ class Uprobes {
   template <class Sink>
   uint64_t drain(Sink&& sink);
 
+  // After a drain: hits are missing behind one that a CPU is still writing.
+  bool stopped_early() const { return maps_->ring.stopped_early(); }
+
   UprobeEntry entry(size_t point) const;
   std::vector<uint64_t> discarded_by_cpu() const;
 

@@ -38,6 +38,10 @@ class SharedRingReader {
   template <class Sink, class Clock = TscClock>
   DrainStats finish(Sink&& sink, Clock&& clock = {});
 
+  // In units of the records' clock: nothing that is still to be handed out is older, but for what writers
+  // commit later than the watchdog allows.
+  uint64_t complete_until() const { return safe_; }
+
   // Tickets taken since the last release.
   uint64_t unreleased() const { return consumed_ - released_; }
   // All that was handed out is in files; `note` tells in how much of them (the rest of it is set here).

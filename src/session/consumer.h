@@ -67,6 +67,9 @@ class Consumer {
   // One round, begun at `start`, a sample of the clock; returns the bytes drained. One sample serves all
   // consumers: what lies between the last two is converted fastest.
   virtual uint64_t drain(ctf::ClockPair start) = 0;
+  // After a round: no event still to come has an earlier time, in ns; what a thread left unfinished for very
+  // long excepted.
+  virtual uint64_t complete_until() const = 0;
   // The last round: nobody writes any more.
   virtual void finish() = 0;
   // How many bytes wait at most, of one CPU; 0: counting, there is nothing to drain.

@@ -10,12 +10,23 @@ namespace blip::session {
 void LiveMerge::add(uint64_t time_ns, uint16_t class_id, const uint8_t* record, uint32_t size) {
   pending_.push_back({time_ns, order_++, bytes_.size(), size, class_id});
   bytes_.insert(bytes_.end(), record, record + size);
+  used_ += size;
+  if (time_ns < last_shown_ns_) ++late_;
+}
+
+// Much may wait for one slow source, and comes by here in every round: only what is new is sorted.
+void LiveMerge::sort_new() {
+  const auto earlier = [](const Pending& a, const Pending& b) {
+    return std::pair(a.time_ns, a.order) < std::pair(b.time_ns, b.order);
+  };
+  const auto middle = pending_.begin() + static_cast<ptrdiff_t>(sorted_);
+  std::sort(middle, pending_.end(), earlier);
+  std::inplace_merge(pending_.begin(), middle, pending_.end(), earlier);
+  sorted_ = pending_.size();
 }
 
 uint64_t LiveMerge::show(uint64_t until_ns, uint64_t limit) {
-  std::sort(pending_.begin(), pending_.end(), [](const Pending& a, const Pending& b) {
-    return std::pair(a.time_ns, a.order) < std::pair(b.time_ns, b.order);
-  });
+  sort_new();
   size_t shown = 0;
   for (; shown < pending_.size() && shown < limit && pending_[shown].time_ns <= until_ns; ++shown) {
     const Pending& p = pending_[shown];
@@ -24,16 +35,25 @@ uint64_t LiveMerge::show(uint64_t until_ns, uint64_t limit) {
            {&bytes_[p.offset], p.size},
            place_of_ ? &place_of_ : nullptr,
            frames_of_ ? &frames_of_ : nullptr});
+    last_shown_ns_ = std::max(last_shown_ns_, p.time_ns);
+    used_ -= p.size;
   }
-  std::vector<uint8_t> rest;
-  for (size_t i = shown; i < pending_.size(); ++i) {
-    const auto begin = bytes_.begin() + static_cast<ptrdiff_t>(pending_[i].offset);
-    pending_[i].offset = rest.size();
-    rest.insert(rest.end(), begin, begin + pending_[i].size);
-  }
-  pending_.erase(pending_.begin(), pending_.begin() + static_cast<ptrdiff_t>(shown));
-  bytes_ = std::move(rest);
+  forget(shown);
   return shown;
+}
+
+void LiveMerge::forget(size_t shown) {
+  pending_.erase(pending_.begin(), pending_.begin() + static_cast<ptrdiff_t>(shown));
+  sorted_ = pending_.size();
+  if (used_ > bytes_.size() / 2) return;
+  std::vector<uint8_t> rest;
+  rest.reserve(used_);
+  for (Pending& p : pending_) {
+    const auto begin = bytes_.begin() + static_cast<ptrdiff_t>(p.offset);
+    p.offset = rest.size();
+    rest.insert(rest.end(), begin, begin + p.size);
+  }
+  bytes_ = std::move(rest);
 }
 
 }  // namespace blip::session

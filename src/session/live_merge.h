@@ -9,8 +9,8 @@
 
 namespace blip::session {
 
-// Puts the records of all rings into one order of time before they are shown. What is younger than the start
-// of the round may still have an elder in a ring drained already, and waits for the next round.
+// Puts the records of all sources into one order of time before they are shown. What is younger than the time
+// up to which every source is complete may still have an elder, and waits for a later round.
 class LiveMerge {
  public:
   LiveMerge(EventSink sink, const std::vector<ctf::EventClass>& classes, PlaceNamer place_of = {},
@@ -23,6 +23,8 @@ class LiveMerge {
   void add(uint64_t time_ns, uint16_t class_id, const uint8_t* record, uint32_t size);
   // Shows everything up to `until_ns`, at most `limit` events; returns how many.
   uint64_t show(uint64_t until_ns, uint64_t limit);
+  // Events that came after a younger one had been shown.
+  uint64_t late() const { return late_; }
 
  private:
   struct Pending {
@@ -33,13 +35,20 @@ class LiveMerge {
     uint16_t class_id;
   };
 
+  void sort_new();
+  void forget(size_t shown);
+
   EventSink sink_;
   const std::vector<ctf::EventClass>& classes_;
   PlaceNamer place_of_;
   FrameNamer frames_of_;
   std::vector<Pending> pending_;
+  size_t sorted_ = 0;  // so many of pending_, the first
   std::vector<uint8_t> bytes_;
+  size_t used_ = 0;  // bytes of pending_
   uint64_t order_ = 0;
+  uint64_t last_shown_ns_ = 0;
+  uint64_t late_ = 0;
 };
 
 }  // namespace blip::session

@@ -4,6 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <deque>
+#include <random>
+
 #include "abi/layout.h"
 
 namespace blip::session {
@@ -44,6 +48,49 @@ TEST(LiveMerge, stops_at_the_limit) {
   for (uint64_t t : {1, 2, 3}) m.add(t);
   EXPECT_EQ(m.merge.show(10, 2), 2u);
   EXPECT_THAT(m.times, ElementsAre(1, 2));
+}
+
+TEST(LiveMerge, an_event_that_comes_after_a_younger_one_was_shown_is_counted) {
+  Merged m;
+  for (uint64_t t : {10, 30}) m.add(t);
+  m.merge.show(40, 100);
+  m.add(30);
+  EXPECT_EQ(m.merge.late(), 0u);
+  m.add(29);
+  EXPECT_EQ(m.merge.late(), 1u);
+  EXPECT_EQ(m.merge.show(40, 100), 2u) << "it is shown all the same";
+}
+
+// Sources that hand out their events in order, each as late as it likes.
+TEST(LiveMerge, random_sources_are_shown_in_order_up_to_where_all_are_complete) {
+  struct Source {
+    std::deque<uint64_t> held;
+    uint64_t complete_until(uint64_t now) const { return held.empty() ? now : held.front() - 1; }
+  };
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    std::mt19937 random(seed);
+    Merged m;
+    std::vector<Source> sources(1 + random() % 5);
+    std::vector<uint64_t> all;
+    for (uint64_t now = 1; now < 400; ++now) {
+      if (random() % 2 == 0) {
+        sources[random() % sources.size()].held.push_back(now);
+        all.push_back(now);
+      }
+      if (random() % 8 != 0 && now != 399) continue;
+      uint64_t until = now;
+      for (Source& s : sources) {
+        const size_t count = now == 399 ? s.held.size() : random() % (s.held.size() + 1);
+        for (size_t i = 0; i < count; ++i, s.held.pop_front()) m.add(s.held.front());
+        until = std::min(until, s.complete_until(now));
+      }
+      m.merge.show(until, UINT64_MAX);
+      const auto due = std::upper_bound(all.begin(), all.end(), until);
+      ASSERT_EQ(m.times, std::vector<uint64_t>(all.begin(), due)) << "seed " << seed << " at " << now;
+    }
+    ASSERT_EQ(m.times, all);
+    ASSERT_EQ(m.merge.late(), 0u);
+  }
 }
 
 }  // namespace

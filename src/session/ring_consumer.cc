@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/progress.h"
@@ -15,6 +16,9 @@ namespace {
 constexpr int kLastRounds = 4;
 constexpr size_t kMostPids = 1 << 20;
 constexpr uint64_t kWatchdogNs = 100'000'000;
+// Between taking the time and publishing the record only an interrupt or the hypervisor can hold up a writer
+// of an rseq ring; a thread that is scheduled away begins anew.
+constexpr uint64_t kLongestSectionNs = 10'000'000;
 constexpr uint64_t kRoundsPerRefresh = 16;  // of thread names and discarded counts
 // What is drained keeps its room in the ring until it is in the files, at the latest when it takes this part
 // of the ring, or after so long.
@@ -201,9 +205,17 @@ uint64_t RingConsumer::drain(ctf::ClockPair start) {
   }
   release_all_ = start.ns - last_release_ns_ >= kHeldNs;
   if (release_all_) last_release_ns_ = start.ns;
+  round_start_ns_ = start.ns;
   const uint64_t bytes = drain_rings(false);
   flush(false);
   return bytes;
+}
+
+// The rings of CPUs hand out all that was published before the round. The shared ring's reader holds records
+// back while an older one is unfinished.
+uint64_t RingConsumer::complete_until() const {
+  const uint64_t rings = round_start_ns_ - std::min(round_start_ns_, kLongestSectionNs);
+  return shared_ ? std::min(rings, clock_.to_ns(shared_->complete_until())) : rings;
 }
 
 void RingConsumer::finish() {

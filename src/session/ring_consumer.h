@@ -32,6 +32,7 @@ class RingConsumer final : public Consumer {
 
   void add_classes(const std::vector<ctf::EventClass>& all) override;
   uint64_t drain(ctf::ClockPair start) override;
+  uint64_t complete_until() const override;
   void finish() override;
   ConsumerTotals totals() const override;
   uint64_t ring_size() const override { return geometry_.ring_size(); }
@@ -72,6 +73,7 @@ class RingConsumer final : public Consumer {
   std::vector<uint8_t> scratch_;
   ring::DrainStats stats_;
   uint64_t rounds_ = 0;
+  uint64_t round_start_ns_ = 0;
   bool release_all_ = false;  // in this round
   uint64_t last_release_ns_ = 0;
 };

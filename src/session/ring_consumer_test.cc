@@ -7,9 +7,11 @@
 
 #include <filesystem>
 #include <fstream>
+#include <random>
 
 #include "ctf/test_captured.h"
 #include "ring/test_region.h"
+#include "ring/writer.h"
 
 namespace blip::session {
 namespace {
@@ -83,6 +85,14 @@ class RingConsumerTest : public ::testing::Test {
     std::ifstream in(root_ + "/t/" + name, std::ios::binary);
     return {std::istreambuf_iterator<char>(in), {}};
   }
+  // Long after the threads have left their sections.
+  void drain_and_show() {
+    constexpr uint64_t kLater = 1'000'000'000;
+    ctf::ClockPair start = clock_.sample();
+    start.ns += kLater;
+    consumer_.drain(start);
+    live_.show(consumer_.complete_until(), UINT64_MAX);
+  }
   void finish() {
     consumer_.finish();
     live_.show(UINT64_MAX, UINT64_MAX);
@@ -93,7 +103,9 @@ class RingConsumerTest : public ::testing::Test {
   std::vector<ctf::EventClass> classes_ = make_classes();
   ring::TestRegion region_{kGeometry};
   std::vector<std::string> shown_;  // fields
+  std::vector<uint64_t> times_;
   LiveMerge live_{[this](const EventView& view) {
+                    times_.push_back(view.time_ns);
                     shown_.emplace_back(view.record.begin() + abi::kHeaderSize, view.record.end());
                   },
                   classes_};
@@ -136,6 +148,49 @@ TEST_F(RingConsumerTest, what_is_not_as_its_class_says_is_malformed_and_the_rest
   EXPECT_EQ(consumer_.totals().events, 1u);
   EXPECT_EQ(consumer_.totals().malformed, 1u);
   EXPECT_THAT(shown_, ElementsAre(raw(kPid) + packed("good")));
+}
+
+TEST_F(RingConsumerTest, nothing_younger_is_shown_while_a_slot_of_the_shared_ring_is_unfinished) {
+  const ring::Reservation slow = ring::reserve(region_.region(), kPlain);
+  ASSERT_NE(slow.record, nullptr);
+  write_plain(1);
+  drain_and_show();
+  EXPECT_EQ(shown_.size(), 0u);
+  ring::commit(slow);
+  drain_and_show();
+  EXPECT_EQ(shown_.size(), 2u);
+  EXPECT_TRUE(std::is_sorted(times_.begin(), times_.end()));
+}
+
+TEST_F(RingConsumerTest, slow_and_fast_events_are_shown_in_the_order_of_time) {
+  for (unsigned seed = 0; seed < 50; ++seed) {
+    std::mt19937 random(seed);
+    times_.clear();
+    std::vector<ring::Reservation> unfinished;
+    size_t events = 0;
+    for (int i = 0; i < 100; ++i) {
+      const unsigned what = random() % 4;
+      if (what == 0) {
+        write_plain(random());
+        ++events;
+      } else if (what == 1) {
+        const ring::Reservation slot = ring::reserve(region_.region(), kPlain);
+        if (slot.record != nullptr) unfinished.push_back(slot);
+        events += slot.record != nullptr;
+      } else if (what == 2 && !unfinished.empty()) {
+        std::swap(unfinished[random() % unfinished.size()], unfinished.back());
+        ring::commit(unfinished.back());
+        unfinished.pop_back();
+      } else {
+        drain_and_show();
+      }
+    }
+    for (const ring::Reservation& slot : unfinished) ring::commit(slot);
+    drain_and_show();
+    drain_and_show();
+    ASSERT_EQ(times_.size(), events) << "seed " << seed;
+    ASSERT_TRUE(std::is_sorted(times_.begin(), times_.end())) << "seed " << seed;
+  }
 }
 
 }  // namespace

@@ -89,6 +89,11 @@ void Session::Impl::finish(Summary& summary) {
   end_lifecycle();
   if (merge)
     totals.events += context.limit.taken + merge->show(UINT64_MAX, context.limit.most - context.limit.taken);
+  if (merge && merge->late() != 0)
+    warnings.push_back(
+        fmt::format("{} events are not in the order of time: threads were held up in the middle of them for "
+                    "longer than blip waits",
+                    merge->late()));
   for (std::string& warning : warnings) summary.warnings.push_back(std::move(warning));
   if (output_error) {
     summary.warnings.push_back("the trace is incomplete: " + output_error->message());

@@ -67,6 +67,7 @@ struct Session::Impl {
   Summary run(const Hooks& hooks);
   End loop(const Hooks& hooks);
   uint64_t drain();
+  uint64_t complete_until(uint64_t now_ns) const;
   bool wait(std::chrono::milliseconds pause);
   std::optional<End> drop_gone(const Hooks& hooks);
   void look_for_more(const Hooks& hooks);

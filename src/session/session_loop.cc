@@ -28,10 +28,17 @@ uint64_t Session::Impl::drain() {
   const ctf::ClockPair start = context.clock.sample();
   uint64_t bytes = 0;
   for (const auto& process : live) bytes = std::max(bytes, process->consumer().drain(start));
-  // What has come to be since the last look at it goes before what it did.
-  const uint64_t until = lifecycle ? std::min(start.ns, lifecycle->complete_until()) : start.ns;
-  if (merge) context.limit.taken += merge->show(until, context.limit.most - context.limit.taken);
+  if (merge)
+    context.limit.taken += merge->show(complete_until(start.ns), context.limit.most - context.limit.taken);
   return bytes;
+}
+
+// The earliest of all sources: what any of them may still bring is not older.
+uint64_t Session::Impl::complete_until(uint64_t now_ns) const {
+  uint64_t until = now_ns;
+  for (const auto& process : live) until = std::min(until, process->consumer().complete_until());
+  // What has come to be since the last look at it goes before what it did.
+  return lifecycle ? std::min(until, lifecycle->complete_until()) : until;
 }
 
 // Sleeps, but not after a process has ended.

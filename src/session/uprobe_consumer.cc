@@ -14,7 +14,8 @@ namespace blip::session {
 namespace {
 
 constexpr int kLastRounds = 4;
-constexpr uint64_t kRoundsPerLook = 16;  // at threads and discarded counts
+constexpr uint64_t kLongestHitNs = 10'000'000;  // from a hit's time to the end of its record
+constexpr uint64_t kRoundsPerLook = 16;         // at threads and discarded counts
 
 template <typename T>
 void store(uint8_t* at, T value) {
@@ -108,8 +109,17 @@ uint64_t UprobeConsumer::drain(ctf::ClockPair start) {
     if (uprobes_.follow_threads().value_or(false)) ++rebound_;
   }
   const uint64_t bytes = drain_ring();
+  note_complete(start.ns);
   flush(false);
   return bytes;
+}
+
+// Hits have their times from just after they got their room: those behind an unfinished one are hardly older
+// than the last one before it.
+void UprobeConsumer::note_complete(uint64_t start_ns) {
+  if (uprobes_.stopped_early() && hits_.empty()) return;
+  const uint64_t known = uprobes_.stopped_early() ? std::min(start_ns, hits_.back().time_ns) : start_ns;
+  complete_until_ns_ = std::max(complete_until_ns_, known - std::min(known, kLongestHitNs));
 }
 
 void UprobeConsumer::finish() {

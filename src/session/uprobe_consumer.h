@@ -21,6 +21,7 @@ class UprobeConsumer final : public Consumer {
                  uint64_t ring_size);
 
   uint64_t drain(ctf::ClockPair start) override;
+  uint64_t complete_until() const override { return complete_until_ns_; }
   void finish() override;
   ConsumerTotals totals() const override;
   uint64_t ring_size() const override { return ring_size_; }
@@ -31,6 +32,7 @@ class UprobeConsumer final : public Consumer {
 
  private:
   uint64_t drain_ring();
+  void note_complete(uint64_t start_ns);
   void on_hit(const probe::UprobeHit& hit);
   void tell_discarded(uint64_t now_ns);
 
@@ -41,6 +43,7 @@ class UprobeConsumer final : public Consumer {
   std::vector<probe::UprobeHit> hits_;  // of one round
   std::vector<uint8_t> record_;
   uint64_t rounds_ = 0;
+  uint64_t complete_until_ns_ = 0;
   uint64_t rebound_ = 0;  // how often the thread that the uprobes belong to had ended
 };
 

@@ -59,3 +59,11 @@ case: --color=always colours
 target: loop_calls 2
 run: blip trace -p $PID --function work --color=always
 check: "\x1b[" in out
+
+case: events that are read fast and slowly are printed in the order of time
+target: shifting 3 400 $TARGETS/libplug_a.so
+state: loose
+timeout: 120
+run: blip trace -p $PID --function seen --capture 'p->value, p->text' --function now --json
+check: len(json_lines()) > 100 and {e["name"].split()[0] for e in json_lines()} == {"seen", "now"}
+check: [e["time"] for e in json_lines()] == sorted(e["time"] for e in json_lines()) or "not in the order of time" in err
