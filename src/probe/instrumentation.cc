@@ -116,29 +116,32 @@ Status Instrumentation::unmap_untouched() {
 
 // Stops one thread and runs `work` with it; another try if the thread was caught at a bad moment. All threads
 // are stopped where a blip that was killed left its stub: one of them may be in it.
-Status Instrumentation::in_one_thread(
-    const std::function<Status(proc::Attachment&, proc::RemoteCaller&)>& work) {
+Status Instrumentation::in_one_thread(const RemoteWork& work) {
   bool all = false;
   for (int i = 1;; ++i) {
-    TRY(const std::vector<proc::Map> maps, proc::read_maps(process_.pid()));
-    TRY(proc::StubSite stub, proc::find_stub_site(memory_, maps));
-    TRY(proc::Attachment attachment,
-        all ? proc::Attachment::stop_all(process_) : proc::Attachment::stop_one(process_));
-    Status status;
-    bool started = false;
-    {
-      auto caller = proc::RemoteCaller::create(attachment, memory_, std::move(stub));
-      started = caller.has_value();
-      status = caller ? work(attachment, *caller) : Status(caller.error());
-    }
-    attachment.release();
-    note_pause(attachment.longest_stop());
-    if (status || i == kPatchTries) return status;
-    const bool busy = status.error().kind() == ErrorKind::kBusy;
-    if (started && !busy) return status;
+    TRY(const RemoteTry one, proc::on_tracer_thread([&] { return try_in_one_thread(work, all); }));
+    if (one.status || i == kPatchTries) return one.status;
+    const bool busy = one.status.error().kind() == ErrorKind::kBusy;
+    if (one.started && !busy) return one.status;
     all = all || busy;
     std::this_thread::sleep_for(kPatchPause);
   }
+}
+
+Result<Instrumentation::RemoteTry> Instrumentation::try_in_one_thread(const RemoteWork& work, bool stop_all) {
+  TRY(const std::vector<proc::Map> maps, proc::read_maps(process_.pid()));
+  TRY(proc::StubSite stub, proc::find_stub_site(memory_, maps));
+  TRY(proc::Attachment attachment,
+      stop_all ? proc::Attachment::stop_all(process_) : proc::Attachment::stop_one(process_));
+  RemoteTry one;
+  {
+    auto caller = proc::RemoteCaller::create(attachment, memory_, std::move(stub));
+    one.started = caller.has_value();
+    one.status = caller ? work(attachment, *caller) : Status(caller.error());
+  }
+  attachment.release();
+  note_pause(attachment.longest_stop());
+  return one;
 }
 
 void Instrumentation::switch_probe(size_t index, bool on) {
@@ -218,7 +221,7 @@ Status Instrumentation::run(ModuleSites sites) {
 
 Status Instrumentation::patch_patiently() {
   for (int i = 1;; ++i) {
-    TRY(const bool done, patch(i == kPatchTries));
+    TRY(const bool done, proc::on_tracer_thread([&] { return patch(i == kPatchTries); }));
     if (done) return {};
     std::this_thread::sleep_for(kPatchPause);
   }

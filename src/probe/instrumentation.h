@@ -193,7 +193,13 @@ class Instrumentation {
   void switch_off_broken_groups();
   Footprint footprint() const;
   Result<RemovalReport> remove_from(const proc::Process& process, proc::Memory& memory, bool is_child);
-  Status in_one_thread(const std::function<Status(proc::Attachment&, proc::RemoteCaller&)>& work);
+  using RemoteWork = std::function<Status(proc::Attachment&, proc::RemoteCaller&)>;
+  struct RemoteTry {
+    bool started = false;  // a thread could be used
+    Status status;
+  };
+  Status in_one_thread(const RemoteWork& work);
+  Result<RemoteTry> try_in_one_thread(const RemoteWork& work, bool stop_all);
   Status unmap_untouched();
 
   const proc::Process& process_;

@@ -137,7 +137,7 @@ Status Instrumentation::remove(size_t index) {
   if (watches(patch->job->site->rewrite)) return {};
   return proc::on_tracer_thread([&]() -> Status {
     for (int i = 0; i < kTries; ++i) {
-      TRY(const bool done, restore_one(*patch, mask));
+      TRY(const bool done, proc::on_tracer_thread([&] { return restore_one(*patch, mask); }));
       if (done) {
         retire(*patch, mine);
         return {};

@@ -89,7 +89,7 @@ class Remover {
   Result<bool> try_patiently() {
     const auto deadline = std::chrono::steady_clock::now() + kPatience;
     for (;;) {
-      auto removed = try_once();
+      auto removed = proc::on_tracer_thread([&] { return try_once(); });
       const bool held = !removed && (removed.error().kind() == ErrorKind::kBusy ||
                                      removed.error().kind() == ErrorKind::kTimeout);
       if (!held || std::chrono::steady_clock::now() > deadline) return removed;

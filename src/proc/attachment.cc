@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "base/progress.h"
+#include "proc/filtered_sleep.h"
 #include "proc/status.h"
 #include "proc/stop_event.h"
 #include "proc/thread_stopper.h"
@@ -67,26 +68,48 @@ Attachment& Attachment::operator=(Attachment&& other) noexcept {
 }
 
 void Attachment::release() {
+  FilteredSleeps sleeps(pid_);
+  for (Thread& thread : threads_)
+    if (thread.stopped) let_go(thread, sleeps);
+  // Something failed before these had stopped; the others do not wait for them.
   const auto deadline = std::chrono::steady_clock::now() + kStopPatience;
-  for (Thread& thread : threads_) detach(thread, deadline);
+  for (Thread& thread : threads_)
+    if (!thread.stopped && thread.tid != 0 && settle(thread, deadline)) let_go(thread, sleeps);
+  sleeps.let_go();
   threads_.clear();
 }
 
-void Attachment::detach(Thread& thread, std::chrono::steady_clock::time_point deadline) {
-  if (thread.tid == 0) return;
-  if (!thread.stopped) {
-    // Something failed before it had stopped. If it was interrupted it stops now, and its system call may
-    // need repair. One that never does is let go when this OS thread ends.
-    const bool interrupted = thread.interrupted_at != std::chrono::steady_clock::time_point();
-    const StopEvent event = interrupted ? wait_for_stop(pid_, thread.tid, deadline) : poll_stop(thread.tid);
-    if (event.kind == StopKind::kEnded) return reap_thread(pid_, thread.tid);
-    if (event.kind == StopKind::kRunning) {
-      BLIP_LOG("proc", "thread {} of {} is still running, attached", thread.tid, pid_);
-      return;
-    }
-    thread.pending_signal = event.signal;
-    if (event.kind == StopKind::kInterrupt) (void)thread.refresh_and_repair(pid_, 0);
+void Attachment::let_go(Thread& thread, FilteredSleeps& sleeps) {
+  if (thread.holds_filtered_sleep()) {
+    sleeps.resume(thread);
+  } else {
+    detach(thread);
   }
+  if (thread.interrupted_at != std::chrono::steady_clock::time_point())
+    longest_stop_ = std::max<std::chrono::nanoseconds>(
+        longest_stop_, std::chrono::steady_clock::now() - thread.interrupted_at);
+}
+
+// False: it has ended, or runs.
+bool Attachment::settle(Thread& thread, std::chrono::steady_clock::time_point deadline) {
+  // If it was interrupted it stops now, and its system call may need repair. One that never does is let go
+  // when this OS thread ends.
+  const bool interrupted = thread.interrupted_at != std::chrono::steady_clock::time_point();
+  const StopEvent event = interrupted ? wait_for_stop(pid_, thread.tid, deadline) : poll_stop(thread.tid);
+  if (event.kind == StopKind::kEnded) {
+    reap_thread(pid_, thread.tid);
+    return false;
+  }
+  if (event.kind == StopKind::kRunning) {
+    BLIP_LOG("proc", "thread {} of {} is still running, attached", thread.tid, pid_);
+    return false;
+  }
+  thread.pending_signal = event.signal;
+  if (event.kind == StopKind::kInterrupt) (void)thread.refresh_and_repair(pid_, 0);
+  return true;
+}
+
+void Attachment::detach(Thread& thread) {
   if (thread.rewound_call >= 0) {
     const auto pending = thread.interrupting_signals(pid_);
     if (pending && *pending != 0) (void)thread.undo_rewind();
@@ -95,8 +118,6 @@ void Attachment::detach(Thread& thread, std::chrono::steady_clock::time_point de
   for (int attempt = 0; attempt < kDetachAttempts && !detached; ++attempt)
     detached = ::ptrace(PTRACE_DETACH, thread.tid, nullptr, thread.pending_signal) == 0;
   if (!detached) see_off(pid_, thread.tid);
-  longest_stop_ = std::max<std::chrono::nanoseconds>(
-      longest_stop_, std::chrono::steady_clock::now() - thread.interrupted_at);
 }
 
 }  // namespace blip::proc

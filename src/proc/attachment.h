@@ -14,13 +14,16 @@ namespace blip::proc {
 
 inline constexpr std::chrono::milliseconds kStopDeadline{2000};
 
+class FilteredSleeps;
+
 // "Attached and stopped": while it lives, the threads of the target it lists are stopped; its end detaches
 // them all and they go on as if nothing had happened. Pending signals, group stops and interrupted system
 // calls stay as they were.
 //
 // ptrace belongs to an OS thread: use and destroy it in the thread that made it. A thread of the target that
-// could not be stopped in time (vfork) stays attached until that OS thread ends; on_tracer_thread() makes
-// that the end of the call.
+// could not be stopped in time (vfork), or that sleeps behind a seccomp filter (filtered_sleep.h), stays
+// attached until that OS thread ends; on_tracer_thread() makes that the end of the call. One call for each
+// stop, then: nothing else should be done in it that takes long.
 class Attachment {
  public:
   // Every thread, also those created meanwhile; no other process shares the memory afterwards. kTimeout names
@@ -48,7 +51,9 @@ class Attachment {
   friend class ThreadStopper;
   explicit Attachment(pid_t pid) : pid_(pid) {}
 
-  void detach(Thread& thread, std::chrono::steady_clock::time_point deadline);
+  void let_go(Thread& thread, FilteredSleeps& sleeps);
+  bool settle(Thread& thread, std::chrono::steady_clock::time_point deadline);
+  void detach(Thread& thread);
 
   pid_t pid_;
   std::vector<Thread> threads_;

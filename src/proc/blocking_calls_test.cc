@@ -30,6 +30,8 @@
 
 #include "proc/test_caller.h"
 #include "proc/test_child.h"
+#include "proc/test_filter.h"
+#include "proc/tracer_thread.h"
 
 // Every way to wait that a ptrace stop could disturb: of these calls eleven return EINTR after a plain stop.
 
@@ -388,9 +390,20 @@ const BlockingCall kCalls[] = {
      kWaits},
 };
 
+constexpr uid_t kUser = 1234;
+
+void become_user() {
+  if (::setresgid(kUser, kUser, kUser) != 0 || ::setresuid(kUser, kUser, kUser) != 0) ::_exit(1);
+  ::prctl(PR_SET_DUMPABLE, 1);
+}
+
+enum class Filter { kNone, kForbidsRestarts, kForbidsRestartsOfUser };
+
 // Result and errno in one number.
-void run_and_tell(const BlockingCall& call, Child& self) {
+void run_and_tell(const BlockingCall& call, Filter filter, Child& self) {
   (void)::unshare(CLONE_NEWIPC);  // queues and semaphores end with the child, where that is permitted
+  if (filter == Filter::kForbidsRestartsOfUser) become_user();
+  if (filter != Filter::kNone && !forbid_restarts(kTimeoutMs)) ::_exit(1);
   self.tell(0);
   errno = 0;
   const long result = call.run();
@@ -398,15 +411,15 @@ void run_and_tell(const BlockingCall& call, Child& self) {
 }
 
 struct Waiting {
-  explicit Waiting(const BlockingCall& blocking)
-      : call(&blocking), child([&blocking](Child& self) { run_and_tell(blocking, self); }) {}
+  Waiting(const BlockingCall& blocking, Filter filter)
+      : call(&blocking), child([&](Child& self) { run_and_tell(blocking, filter, self); }) {}
 
   const BlockingCall* call;
   Child child;
 };
 
-void start_all(std::list<Waiting>& children) {
-  for (const BlockingCall& call : kCalls) children.emplace_back(call);
+void start_all(std::list<Waiting>& children, Filter filter) {
+  for (const BlockingCall& call : kCalls) children.emplace_back(call, filter);
   for (Waiting& waiting : children) {
     ASSERT_TRUE(waiting.child.hear());
     ASSERT_TRUE(waiting.child.wait_for_state('S')) << waiting.call->name;
@@ -425,31 +438,60 @@ void expect_undisturbed(Waiting& waiting) {
   ::unlink(("/tmp/blip-proc-test-fifo-" + std::to_string(waiting.child.pid())).c_str());
 }
 
-void disturb(pid_t pid, bool remote_calls) {
-  if (remote_calls) {
-    const Status status = with_caller(pid, map_and_unmap);
-    EXPECT_TRUE(status) << status.error().message();
-    return;
-  }
-  const auto process = Process::open(pid);
-  ASSERT_TRUE(process);
-  EXPECT_TRUE(Attachment::stop_all(*process));
+enum class Disturb { kStop, kRemoteCalls };
+
+void disturb(pid_t pid, Disturb how) {
+  const Status status = on_tracer_thread([&]() -> Status {
+    if (how == Disturb::kRemoteCalls) return with_caller(pid, map_and_unmap);
+    TRY(const Process process, Process::open(pid));
+    TRY_OK(Attachment::stop_all(process));
+    return {};
+  });
+  EXPECT_TRUE(status) << status.error().message();
 }
 
-void disturb_all(bool remote_calls) {
-  std::list<Waiting> children;
-  start_all(children);
+void disturb(std::list<Waiting>& children, Disturb how) {
   for (Waiting& waiting : children) {
     SCOPED_TRACE(waiting.call->name);
-    for (int i = 0; i < 2; ++i) disturb(waiting.child.pid(), remote_calls);
+    for (int i = 0; i < 2; ++i) disturb(waiting.child.pid(), how);
   }
+}
+
+void disturb_all(Disturb how, Filter filter = Filter::kNone) {
+  std::list<Waiting> children;
+  start_all(children, filter);
+  disturb(children, how);
   nap(300);
   for (Waiting& waiting : children) expect_undisturbed(waiting);
 }
 
-TEST(BlockingCalls, are_not_disturbed_by_a_stop) { disturb_all(false); }
+TEST(BlockingCalls, are_not_disturbed_by_a_stop) { disturb_all(Disturb::kStop); }
 
-TEST(BlockingCalls, are_not_disturbed_by_remote_calls) { disturb_all(true); }
+TEST(BlockingCalls, are_not_disturbed_by_remote_calls) { disturb_all(Disturb::kRemoteCalls); }
+
+TEST(BlockingCalls, are_not_disturbed_behind_a_filter_by_a_stop) {
+  disturb_all(Disturb::kStop, Filter::kForbidsRestarts);
+}
+
+TEST(BlockingCalls, are_not_disturbed_behind_a_filter_by_remote_calls) {
+  disturb_all(Disturb::kRemoteCalls, Filter::kForbidsRestarts);
+}
+
+// Who may not suspend the filter makes the calls again as they were.
+TEST(BlockingCalls, are_not_disturbed_behind_a_filter_by_an_ordinary_user) {
+  if (::getuid() != 0) GTEST_SKIP() << "needs root";
+  for (const Disturb how : {Disturb::kStop, Disturb::kRemoteCalls}) {
+    std::list<Waiting> children;
+    start_all(children, Filter::kForbidsRestartsOfUser);
+    Child user([&](Child& self) {
+      become_user();
+      disturb(children, how);
+      self.tell(testing::Test::HasFailure() ? 1 : 0);
+    });
+    EXPECT_EQ(user.hear(60000), 0);
+    for (Waiting& waiting : children) expect_undisturbed(waiting);
+  }
+}
 
 }  // namespace
 }  // namespace blip::proc::test

@@ -41,7 +41,6 @@ constexpr int kMaxAttempts = 256;
 constexpr int kMostHandlers = 8;         // left on a thread's stack
 constexpr size_t kThreadsLookedAt = 16;  // for one that signals do not reach
 constexpr int kPtraceAttempts = 3;
-constexpr uint64_t kSyscallLength = 2;  // 0f 05
 constexpr std::chrono::seconds kCallDeadline{5};
 constexpr uint64_t kUserCodeSegment = 0x33;
 constexpr int64_t kLowestErrno = -4095;

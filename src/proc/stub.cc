@@ -23,8 +23,6 @@ namespace blip::proc {
 
 namespace {
 
-constexpr int64_t kRestartBlock = -516;
-
 constexpr std::array<uint8_t, 23> kCode = {
     0x0f, 0x05,                          // syscall
     0x58,                                // pop rax
@@ -44,7 +42,6 @@ constexpr uint8_t kTrap = 0xcc;  // never reached
 
 // Where each instruction ends that pops a word of the frame.
 constexpr std::array<uint8_t, 11> kPopEnds = {3, 4, 5, 6, 8, 10, 12, 13, 15, 16, 17};
-constexpr uint64_t kSyscallLength = 2;
 
 static_assert(kCode.size() + sizeof(uint64_t) <= kStubSize);
 static_assert(sizeof(StubFrame) == 11 * sizeof(uint64_t));

@@ -10,13 +10,15 @@
 #include <cstring>
 
 #include "proc/cpu.h"
+#include "proc/filtered_sleep.h"
 #include "proc/status.h"
 
 // What a thread stopped in a system call looks like (arch/x86/kernel/signal.c): rip is after the `syscall`
 // instruction, orig_rax is the number, rax one of the values below. They never reach user space: on the way
 // out the kernel either runs a signal handler (and decides between EINTR and a restart) or restarts the call
 // at rip - 2. A plain -EINTR is not restarted, though nothing but our stop may have caused it; that is what
-// repair_spurious_eintr is for.
+// repair_spurious_eintr is for. A call that stands at kRestartBlock goes on as another one, restart_syscall,
+// which a seccomp filter may not like: filtered_sleep.h.
 
 namespace blip::proc {
 
@@ -25,8 +27,6 @@ namespace {
 constexpr int64_t kRestartSys = -512;
 constexpr int64_t kRestartNoIntr = -513;
 constexpr int64_t kRestartNoHand = -514;
-constexpr int64_t kRestartBlock = -516;
-constexpr uint64_t kSyscallLength = 2;  // 0f 05
 
 constexpr int kGetRseqConfiguration = 0x420f;  // PTRACE_GET_RSEQ_CONFIGURATION
 constexpr int kArchPrctl = 30;                 // PTRACE_ARCH_PRCTL
@@ -124,6 +124,7 @@ Status Thread::refresh_and_repair(pid_t pid, int delivering) {
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     done = refresh();
     if (done) done = repair_spurious_eintr(pid, delivering);
+    if (done && delivering == 0) done = hold_filtered_sleep(pid);
     if (done) break;
   }
   return done;
@@ -139,13 +140,24 @@ Status Thread::repair_spurious_eintr(pid_t pid, int delivering) {
     TRY(const ProcStatus status, read_status(pid, tid));
     if (!status.ignores(delivering)) return {};
   }
-  const auto call = static_cast<int64_t>(registers.orig_rax);
+  return rewind(registers.orig_rax);
+}
+
+Status Thread::hold_filtered_sleep(pid_t pid) {
+  if (!registers.in_system_call() || static_cast<int64_t>(registers.rax) != kRestartBlock) return {};
+  TRY(const bool filtered, has_filter(pid, tid));
+  return filtered ? rewind(sleeping_call(*this)) : Status();
+}
+
+Status Thread::rewind(uint64_t number) {
+  const auto result = static_cast<int64_t>(registers.rax);
   Registers again = registers;
   again.rip -= kSyscallLength;
-  again.rax = registers.orig_rax;
+  again.rax = number;
   again.orig_rax = static_cast<uint64_t>(-1);
   TRY_OK(set_registers(again));
-  rewound_call = call;
+  rewound_call = static_cast<int64_t>(number);
+  rewound_result = result;
   return {};
 }
 
@@ -163,7 +175,7 @@ Status Thread::undo_rewind() {
   if (rewound_call < 0) return {};
   Registers interrupted = registers;
   interrupted.rip += kSyscallLength;
-  interrupted.rax = static_cast<uint64_t>(-EINTR);
+  interrupted.rax = static_cast<uint64_t>(rewound_result);
   interrupted.orig_rax = static_cast<uint64_t>(rewound_call);
   TRY_OK(set_registers(interrupted));
   rewound_call = -1;

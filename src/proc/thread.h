@@ -12,6 +12,9 @@
 
 namespace blip::proc {
 
+inline constexpr uint64_t kSyscallLength = 2;   // 0f 05
+inline constexpr int64_t kRestartBlock = -516;  // ERESTART_RESTARTBLOCK: the kernel makes it restart_syscall
+
 // General registers of a thread, fs_base and gs_base included, with the names of <sys/user.h>.
 struct Registers : user_regs_struct {
   Registers() : user_regs_struct{} {}
@@ -35,9 +38,11 @@ struct RseqConfig {
 struct Thread {
   pid_t tid = 0;
   Registers registers;
-  // The system call that stood at -EINTR only because of our stop; the thread has been rewound to repeat it.
-  // -1: none.
+  // The system call that our stop has interrupted and that the kernel would not repeat as it was; the thread
+  // has been rewound to repeat it. -1: none.
   int64_t rewound_call = -1;
+  // What that call stood at: -EINTR, or kRestartBlock in a thread behind a seccomp filter (filtered_sleep.h).
+  int64_t rewound_result = 0;
   // False after a failure only: the thread runs, nothing may be asked of it.
   bool stopped = false;
   // The signal the thread is about to receive; it goes on with it.
@@ -57,21 +62,25 @@ struct Thread {
   uint64_t restart_pc() const;
   bool shadow_stack() const;
 
-  // Right after a stop: refresh() and repair_spurious_eintr(). Tried more than once, because a failure that
-  // passes (no descriptor or memory for a moment) would leave the program the EINTR.
+  // Right after a stop: refresh(), repair_spurious_eintr() and hold_filtered_sleep(). Tried more than once,
+  // because a failure that passes (no descriptor or memory for a moment) would leave the program the EINTR.
   Status refresh_and_repair(pid_t pid, int delivering);
   // Hides a spurious EINTR from the program (rewinds it) unless one of its own signals
   // caused it: a pending one, or `delivering`, which the thread is about to receive (0: none).
   Status repair_spurious_eintr(pid_t pid, int delivering);
+  // Rewinds a sleep that the kernel would go on with by restart_syscall, if a seccomp filter would see that.
+  Status hold_filtered_sleep(pid_t pid);
+  bool holds_filtered_sleep() const { return rewound_call >= 0 && rewound_result == kRestartBlock; }
   // The signals that will end a system call of this thread with EINTR, as a mask.
   Result<uint64_t> interrupting_signals(pid_t pid) const;
   // Lets the thread take pending_signal and stop again before it runs any code of the program.
   Status resume_with_signal_and_interrupt();
-  // Gives a rewound thread its EINTR back, because a signal handler is about to run.
+  // Gives a rewound thread its result back, because a signal handler is about to run: it makes EINTR of it.
   Status undo_rewind();
 
  private:
   bool queues_are_empty() const;
+  Status rewind(uint64_t number);
 };
 
 }  // namespace blip::proc

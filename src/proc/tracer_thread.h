@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <sys/types.h>
+
 #include <optional>
 #include <system_error>
 #include <thread>
@@ -12,6 +14,20 @@ namespace blip::proc {
 // RLIMIT_NICE); without it nothing happens.
 void hurry_this_thread();
 
+// True inside of on_tracer_thread(): attachments end when the work does.
+bool is_tracer_thread();
+
+// A thread of the target stays attached until this tracer thread ends. on_tracer_thread() then returns only
+// when the kernel has undone that, so that the next one can attach.
+void expect_end_of_tracer_thread();
+
+namespace internal {
+void begin_tracer_thread();
+// The tracer thread's id if somebody stays attached to it, else 0.
+pid_t tracer_thread_to_outlive();
+void wait_until_gone(pid_t tid);
+}  // namespace internal
+
 // Runs a piece of work that attaches to processes on an OS thread of its own and returns its result. When
 // that thread ends the kernel undoes every attachment it still has, even to threads that never stopped:
 // nothing can be left behind. Where a limit does not allow one more thread this one does the work, and its
@@ -20,15 +36,18 @@ template <typename Work>
 auto on_tracer_thread(Work&& work) -> decltype(work()) {
   std::optional<decltype(work())> result;
   std::thread tracer;
+  pid_t outlived = 0;
   try {
     tracer = std::thread([&] {
-      hurry_this_thread();
+      internal::begin_tracer_thread();
       result.emplace(work());
+      outlived = internal::tracer_thread_to_outlive();
     });
   } catch (const std::system_error&) {
     return work();
   }
   tracer.join();
+  if (outlived != 0) internal::wait_until_gone(outlived);
   return *std::move(result);
 }
 

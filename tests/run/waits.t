@@ -40,6 +40,26 @@ repeat: 5
 run: blip count -p $PID --function work
 expect: work 1
 
+case: threads sleep behind a filter that does not know restart_syscall, twenty times
+as: root
+target: filtered_sleep
+repeat: 20
+run: blip count -p $PID --function work
+expect: work 100
+
+case: the same threads, recorded
+as: root
+target: filtered_sleep
+run: blip record -p $PID --function work --return work --args --context tid -o t
+reads:
+
+case: a user is told that the filter needs root, and the sleepers live
+as: user
+target: filtered_sleep
+run: blip count -p $PID --function work
+error: $PID, seccomp, root
+go:
+
 case: a parent is told nothing of its child
 target: watched
 start: blip count -p $child --function work
