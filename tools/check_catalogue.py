@@ -7,7 +7,7 @@ import sys
 import project_tests
 
 # Lines per section.
-CATALOGUE = {"A": 24, "B": 18, "C": 13, "D": 10, "E": 16, "F": 10, "G": 11, "H": 10, "I": 5, "J": 12, "K": 11, "M": 5}
+CATALOGUE = {"A": 24, "B": 18, "C": 13, "D": 10, "E": 16, "F": 11, "G": 11, "H": 10, "I": 5, "J": 12, "K": 11, "M": 5}
 FLOOR = 90  # percent of the lines that are not pending
 # A test is named by its program or file, a colon, and its own name.
 TEST = re.compile(r"`(\w+\.t: [^`]+|\w+_test: [^`]+|make \w+: [^`]+|ctest: [^`]+)`")

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <unistd.h>
 
-#include <cstring>
-
 #include "cli/call_table.h"
 #include "cli/color.h"
 #include "cli/commands.h"
@@ -28,11 +26,9 @@ std::string table_of(const Command& command, const session::Summary& summary) {
 int cmd_count(const Command& command) {
   TracingHooks hooks;
   hooks.at_end = [&](const session::Summary& summary) {
-    Output output(STDOUT_FILENO, &StopSignals::requested);
+    Output output(STDOUT_FILENO, &StopSignals::patience);
     output.write(table_of(command, summary));
-    if (output.error() == 0) return true;
-    say_error(std::string("stdout: ") + std::strerror(output.error()));
-    return false;
+    return tell_output(output);
   };
   return run_tracing(command, hooks);
 }

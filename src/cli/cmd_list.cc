@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <unistd.h>
 
-#include <cstring>
-
 #include "cli/color.h"
 #include "cli/commands.h"
 #include "cli/coverage_table.h"
@@ -10,7 +8,6 @@
 #include "cli/list_table.h"
 #include "cli/notices.h"
 #include "cli/output.h"
-#include "cli/signals.h"
 
 namespace blip::cli {
 namespace {
@@ -61,11 +58,9 @@ Result<Text> coverage_text(const Command& command) {
 }
 
 bool print(const std::string& text) {
-  Output output(STDOUT_FILENO, &StopSignals::requested);
+  Output output(STDOUT_FILENO);
   output.write(text);
-  if (output.error() == 0) return true;
-  say_error(std::string("stdout: ") + std::strerror(output.error()));
-  return false;
+  return tell_output(output);
 }
 
 }  // namespace

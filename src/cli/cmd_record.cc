@@ -7,8 +7,6 @@
 #include "cli/color.h"
 #include "cli/commands.h"
 #include "cli/notices.h"
-#include "cli/output.h"
-#include "cli/signals.h"
 #include "cli/tracing.h"
 
 namespace blip::cli {
@@ -26,8 +24,7 @@ int cmd_record(const Command& command) {
     std::erase_if(calls, [](const session::CallSummary& c) { return c.calls + c.abandoned == 0; });
     if (calls.empty()) return;
     if (summary.discarded != 0) say("the table is of the recorded returns only, without the discarded");
-    Output(STDERR_FILENO, &StopSignals::requested)
-        .write(call_table(calls, use_color(command.color, STDERR_FILENO), kMostRows));
+    say_text(call_table(calls, use_color(command.color, STDERR_FILENO), kMostRows));
   };
   return run_tracing(command, hooks);
 }

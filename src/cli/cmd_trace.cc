@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <unistd.h>
 
-#include <cstring>
-
 #include "cli/color.h"
 #include "cli/commands.h"
 #include "cli/notices.h"
@@ -12,7 +10,7 @@
 
 namespace blip::cli {
 int cmd_trace(const Command& command) {
-  Output output(STDOUT_FILENO, &StopSignals::requested);
+  Output output(STDOUT_FILENO, &StopSignals::patience);
   Printer printer(output, {.json = command.json,
                            .color = use_color(command.color, STDOUT_FILENO),
                            .realtime_offset = measure_realtime_offset()});
@@ -27,15 +25,15 @@ int cmd_trace(const Command& command) {
     printer.event(view);
     stop_when_closed();
   };
+  hooks.is_full = [&] { return printer.is_full(); };
+  hooks.detached = [&] { printer.wait_for_reader(); };
   hooks.end_of_round = [&] {
     printer.flush();
     stop_when_closed();
   };
   hooks.at_end = [&](const session::Summary&) {
-    printer.flush();
-    if (output.error() == 0) return true;
-    say_error(std::string("stdout: ") + std::strerror(output.error()));
-    return false;
+    printer.finish();
+    return tell_output(output);
   };
   return run_tracing(command, hooks);
 }

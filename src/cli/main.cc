@@ -12,6 +12,7 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/standard_descriptors.h"
 
 namespace blip::cli {
 namespace {
@@ -43,14 +44,21 @@ int dispatch(const Command& command) {
   return kExitUsage;
 }
 
+int run(const std::vector<std::string>& arguments) {
+  const auto command = parse_command(arguments);
+  if (command) return dispatch(*command);
+  use_error_color(use_color(ColorChoice::kAuto, STDERR_FILENO));
+  say_error(command.error().message());
+  return kExitUsage;
+}
+
 }  // namespace
 }  // namespace blip::cli
 
 int main(int argc, char** argv) {
   using namespace blip::cli;
-  const auto command = parse_command(std::vector<std::string>(argv + (argc > 0), argv + argc));
-  if (command) return dispatch(*command);
-  use_error_color(use_color(ColorChoice::kAuto, STDERR_FILENO));
-  say_error(command.error().message());
-  return kExitUsage;
+  open_standard_descriptors();
+  const int code = run(std::vector<std::string>(argv + (argc > 0), argv + argc));
+  say_rest();
+  return code;
 }

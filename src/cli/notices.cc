@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cstring>
+
 #include "cli/color.h"
 #include "cli/escape.h"
 #include "cli/output.h"
@@ -11,7 +13,41 @@
 namespace blip::cli {
 namespace {
 
+constexpr std::chrono::seconds kPatience{3};
+constexpr size_t kMostKept = 64 << 20;
+
 bool error_color = false;
+
+// The lines that stderr has no room for yet, in order.
+class Lines {
+ public:
+  void add(std::string_view text) {
+    if (kept_.size() + text.size() > kMostKept) {
+      dropped_ += text.size();
+    } else {
+      kept_ += text;
+    }
+    offer();
+  }
+  void offer() { output_.offer(kept_); }
+  void write() {
+    if (dropped_ != 0)
+      kept_ += fmt::format("blip: {} bytes of messages that nobody read were dropped\n", dropped_);
+    dropped_ = 0;
+    output_.write(kept_);
+    kept_.clear();
+  }
+
+ private:
+  Output output_{STDERR_FILENO, +[]() -> Patience { return kPatience; }};
+  std::string kept_;
+  size_t dropped_ = 0;
+};
+
+Lines& lines() {
+  static Lines all;
+  return all;
+}
 
 void write_line(std::string_view prefix, std::string_view text) {
   std::string line(prefix);
@@ -25,7 +61,7 @@ void write_line(std::string_view prefix, std::string_view text) {
   }
   append_escaped(line, text);
   line += '\n';
-  Output(STDERR_FILENO).write(line);
+  lines().add(line);
 }
 
 }  // namespace
@@ -55,6 +91,17 @@ void say_error(std::string_view text) {
   write_line(error_color ? fmt::format("{}blip:{}", kErrorColor, kPlain) : "blip:", text);
 }
 
+bool tell_output(const Output& output) {
+  if (output.given_up() != 0)
+    say_error(fmt::format("warning: nobody read stdout: {} bytes of output are lost", output.given_up()));
+  if (output.error() == 0) return true;
+  say_error(std::string("stdout: ") + std::strerror(output.error()));
+  return false;
+}
+
 void use_error_color(bool color) { error_color = color; }
+void say_text(std::string_view text) { lines().add(text); }
+void say_kept() { lines().offer(); }
+void say_rest() { lines().write(); }
 
 }  // namespace blip::cli

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "cli/output.h"
 #include "session/session.h"
 
 namespace blip::cli {
@@ -19,5 +20,14 @@ void say(std::string_view text);
 // scripts parse them.
 void say_error(std::string_view text);
 void use_error_color(bool color);
+// Says what became of stdout, if it failed or its reader was given up. False if it failed.
+bool tell_output(const Output& output);
+// Writes a table, or other text that is ready, to stderr.
+void say_text(std::string_view text);
+
+// None of these waits for a reader of stderr. What there is no room for is kept: say_kept() tries again,
+// without waiting; say_rest() waits, but not long for a reader that takes nothing.
+void say_kept();
+void say_rest();
 
 }  // namespace blip::cli

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cli/output.h"
 
-#include <limits.h>
 #include <poll.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -15,18 +12,15 @@
 namespace blip::cli {
 namespace {
 
-constexpr int kPollMs = 50;
-constexpr int kPatienceMs = 1000;
+using std::chrono::milliseconds;
+using Clock = std::chrono::steady_clock;
 
-bool is_regular_file(int fd) {
-  struct stat st;
-  return fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
-}
+constexpr milliseconds kLook{50};  // how often write() asks for its patience
+constexpr int kNapMs = 1;          // after poll(2) promised room that there was not
 
 }  // namespace
 
-Output::Output(int fd, bool (*stopping)())
-    : fd_(fd), stopping_(stopping), is_terminal_(isatty(fd) == 1), may_block_(!is_regular_file(fd)) {}
+Output::Output(int fd, Patience (*patience)()) : writer_(fd), patience_(patience) {}
 
 bool Output::fail(int errno_value) {
   closed_ = true;
@@ -34,41 +28,68 @@ bool Output::fail(int errno_value) {
   return false;
 }
 
-// A pipe that polls writable takes PIPE_BUF bytes without blocking (pipe(7)), so blip never sleeps in
-// write(2), where a signal that came just before would go unnoticed.
-bool Output::wait_for_room() {
-  for (int waited = 0; waited < kPatienceMs;) {
-    pollfd entry{fd_, POLLOUT, 0};
-    const int ready = poll(&entry, 1, kPollMs);
-    if (ready < 0 && errno != EINTR) return fail(errno);
-    if (ready > 0 && entry.revents & (POLLERR | POLLNVAL))
-      return fail(entry.revents & POLLNVAL ? EBADF : EPIPE);
-    if (ready > 0) return true;
-    if (stopping_ && stopping_()) waited += kPollMs;
+Output::Room Output::wait_for_room(milliseconds wait) {
+  if (!writer_.may_be_full()) return Room::kYes;
+  pollfd entry{writer_.fd(), POLLOUT, 0};
+  const int ready = poll(&entry, 1, static_cast<int>(wait.count()));
+  if (ready < 0 && errno != EINTR) fail(errno);
+  if (ready > 0 && entry.revents & (POLLERR | POLLNVAL)) fail(entry.revents & POLLNVAL ? EBADF : EPIPE);
+  if (closed_) return Room::kNever;
+  return ready > 0 ? Room::kYes : Room::kNo;
+}
+
+// How many bytes were taken; fails the output for good if that is the matter.
+size_t Output::write_now(std::string_view bytes) {
+  std::optional<StatusPause> pause;
+  if (writer_.is_terminal()) pause.emplace();
+  const ssize_t written = writer_.write(bytes);
+  if (written >= 0) return static_cast<size_t>(written);
+  if (errno == EAGAIN) {
+    poll(nullptr, 0, kNapMs);
+  } else if (errno != EINTR) {
+    fail(errno);
   }
-  return fail(0);
+  return 0;
 }
 
 bool Output::check_reader() {
-  pollfd entry{fd_, 0, 0};
-  if (!closed_ && may_block_ && poll(&entry, 1, 0) > 0 && entry.revents & (POLLERR | POLLHUP))
+  pollfd entry{writer_.fd(), 0, 0};
+  if (!closed_ && writer_.may_be_full() && poll(&entry, 1, 0) > 0 && entry.revents & (POLLERR | POLLHUP))
     return fail(EPIPE);
   return !closed_;
 }
 
 bool Output::write(std::string_view bytes) {
-  std::optional<StatusPause> pause;
-  if (is_terminal_) pause.emplace();
+  auto last_taken = Clock::now();
   while (!closed_ && !bytes.empty()) {
-    if (may_block_ && !wait_for_room()) return false;
-    const size_t piece = may_block_ ? std::min<size_t>(bytes.size(), PIPE_BUF) : bytes.size();
-    const ssize_t written = ::write(fd_, bytes.data(), piece);
-    if (written >= 0) {
-      bytes.remove_prefix(static_cast<size_t>(written));
-    } else if (errno != EINTR && errno != EAGAIN) {
-      return fail(errno);
+    const Room room = wait_for_room(kLook);
+    if (room == Room::kNever) break;
+    if (const size_t taken = room == Room::kYes ? write_now(bytes) : 0; taken != 0) {
+      bytes.remove_prefix(taken);
+      last_taken = Clock::now();
+      continue;
     }
+    const Patience patience = patience_ ? patience_() : std::nullopt;
+    if (closed_ || !patience || Clock::now() - last_taken < *patience) continue;
+    given_up_ += bytes.size();
+    fail(0);
   }
+  return !closed_;
+}
+
+bool Output::offer(std::string& bytes, milliseconds wait) {
+  const auto end = Clock::now() + wait;
+  size_t done = 0;
+  while (!closed_ && done < bytes.size()) {
+    const auto left = std::max(milliseconds(0), std::chrono::ceil<milliseconds>(end - Clock::now()));
+    if (wait_for_room(left) == Room::kYes)
+      if (const size_t taken = write_now(std::string_view(bytes).substr(done)); taken != 0) {
+        done += taken;
+        continue;
+      }
+    if (left.count() == 0) break;
+  }
+  bytes.erase(0, closed_ ? bytes.size() : done);
   return !closed_;
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "base/progress.h"
 #include "cli/captured_values.h"
 #include "cli/color.h"
 #include "cli/escape.h"
@@ -15,6 +16,7 @@ namespace blip::cli {
 namespace {
 
 constexpr size_t kBatch = 64 << 10;
+constexpr std::chrono::milliseconds kShortWait{10};  // the session looks after its targets in between
 constexpr int64_t kNsPerSecond = 1'000'000'000;
 
 void append_padded(std::string& out, uint64_t value, unsigned width) {
@@ -79,10 +81,24 @@ void Printer::event(const session::EventView& view) {
   } else {
     text_line(view, format);
   }
-  if (buffer_.size() >= kBatch) flush();
+  if (buffer_.size() < kBatch) return;
+  if (waits_) {
+    finish();
+  } else {
+    flush();
+  }
 }
 
-bool Printer::flush() {
+bool Printer::flush() { return buffer_.empty() ? output_.check_reader() : output_.offer(buffer_); }
+
+bool Printer::is_full() {
+  if (waits_ || buffer_.size() < kBatch) return false;
+  output_.offer(buffer_, kShortWait);
+  return buffer_.size() >= kBatch;
+}
+
+bool Printer::finish() {
+  const progress::Step step("waiting for the reader of the events");
   const bool read = buffer_.empty() ? output_.check_reader() : output_.write(buffer_);
   buffer_.clear();
   return read;

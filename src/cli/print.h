@@ -30,15 +30,22 @@ struct PrintStyle {
 int64_t measure_realtime_offset();
 
 // Collects lines and writes them in batches: when 64 KiB are full, and when flush() is called (after each
-// round of the session, so that a line shows within 100 ms). Used by one thread.
+// round of the session, so that a line shows within 100 ms). While probes are in a target it does not wait
+// for a reader: is_full() says that no more events can be taken for now. Used by one thread.
 class Printer {
  public:
   Printer(Output& output, const PrintStyle& style);
   ~Printer();
 
   void event(const session::EventView& view);
-  // False once nobody reads the output.
+  // Writes what there is room for. False once nobody reads the output.
   bool flush();
+  // Waits a little for room before it says yes.
+  bool is_full();
+  // From now on lines wait for their reader, as long as the output does.
+  void wait_for_reader() { waits_ = true; }
+  // Writes everything.
+  bool finish();
 
  private:
   struct ClassFormat;  // what is the same in every line of a class, rendered once
@@ -54,6 +61,7 @@ class Printer {
   Output& output_;
   PrintStyle style_;
   std::string buffer_;
+  bool waits_ = false;
   std::vector<std::unique_ptr<ClassFormat>> formats_;  // by class id
   int64_t cached_second_ = -1;
   char cached_clock_[8] = {};  // HH:MM:SS of cached_second_

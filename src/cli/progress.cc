@@ -2,7 +2,6 @@
 #include "cli/progress.h"
 
 #include <fmt/format.h>
-#include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -82,7 +81,7 @@ ProgressText::Clock::time_point ProgressText::next_look(const progress::Current&
 }
 
 ProgressReporter::ProgressReporter(int fd, milliseconds threshold, progress::Board& board)
-    : fd_(fd), board_(board), text_(threshold, terminal_width(fd)) {
+    : fd_(fd), writer_(fd), board_(board), text_(threshold, terminal_width(fd)) {
   const std::lock_guard lock(terminal);
   reporter = this;
   thread_ = start_quiet_thread([this] { run(); });
@@ -116,10 +115,8 @@ ProgressText::Clock::time_point ProgressReporter::show(const progress::Current& 
 
 // Never waits for a reader: what is lost here is no loss. In the background a terminal belongs to others.
 void ProgressReporter::write(const std::string& bytes) const {
-  pollfd entry{fd_, POLLOUT, 0};
-  if (bytes.empty() || poll(&entry, 1, 0) != 1 || !(entry.revents & POLLOUT)) return;
-  if (isatty(fd_) && tcgetpgrp(fd_) != getpgrp()) return;
-  if (::write(fd_, bytes.data(), bytes.size()) < 0) return;
+  if (bytes.empty() || (writer_.is_terminal() && tcgetpgrp(fd_) != getpgrp())) return;
+  (void)!writer_.write(bytes);
 }
 
 StatusPause::StatusPause() : lock_(terminal) {

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "base/progress.h"
+#include "cli/instant_writer.h"
 
 namespace blip::cli {
 
@@ -55,6 +56,7 @@ class ProgressReporter {
   void write(const std::string& bytes) const;
 
   int fd_;
+  mutable InstantWriter writer_;
   progress::Board& board_;
   ProgressText text_;
   std::atomic<bool> stop_{false};

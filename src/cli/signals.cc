@@ -8,7 +8,11 @@
 namespace blip::cli {
 namespace {
 
+constexpr std::chrono::seconds kPatience{3};
+
 std::atomic<bool> g_requested{false};
+std::atomic<bool> g_detached{false};
+std::atomic<bool> g_hurry{false};  // asked again, when there was nothing left but to write
 std::atomic<void (*)()> g_stop{nullptr};
 std::atomic<bool (*)(int)> g_forward{nullptr};
 static_assert(std::atomic<void (*)()>::is_always_lock_free);
@@ -27,6 +31,7 @@ void on_signal(int signal, siginfo_t* info, void*) {
     errno = saved;
     return;
   }
+  if (g_detached.load()) g_hurry.store(true);
   g_requested.store(true);
   if (auto* stop = g_stop.load()) stop();
   errno = saved;
@@ -36,6 +41,8 @@ void on_signal(int signal, siginfo_t* info, void*) {
 
 StopSignals::StopSignals(void (*stop)(), bool (*forward)(int)) {
   g_requested.store(false);
+  g_detached.store(false);
+  g_hurry.store(false);
   g_stop.store(stop);
   g_forward.store(forward);
   for (size_t i = 0; i < std::size(kSignals); ++i) {
@@ -67,5 +74,12 @@ StopSignals::~StopSignals() {
 }
 
 bool StopSignals::requested() { return g_requested.load(); }
+void StopSignals::tell_detached() { g_detached.store(true); }
+
+Patience StopSignals::patience() {
+  if (g_hurry.load()) return std::chrono::milliseconds(0);
+  if (g_requested.load()) return kPatience;
+  return std::nullopt;
+}
 
 }  // namespace blip::cli

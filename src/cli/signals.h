@@ -4,6 +4,8 @@
 #include <csignal>
 #include <iterator>
 
+#include "cli/output.h"
+
 namespace blip::cli {
 
 // While it lives, SIGINT, SIGTERM, SIGHUP and SIGQUIT call `stop` (which must be safe in a signal handler)
@@ -22,6 +24,11 @@ class StopSignals {
 
   // True once one of the signals came.
   static bool requested();
+  // From now on nothing in a target waits for blip.
+  static void tell_detached();
+  // How long blip waits for whoever reads its output, once it has detached: for ever if it ended by itself, a
+  // few seconds if it was told to end, and not at all when it is told once more.
+  static Patience patience();
 
  private:
   static constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXFSZ};

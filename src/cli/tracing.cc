@@ -83,13 +83,26 @@ Outcome trace(const Command& command, const TracingHooks& hooks) {
     say_error("nothing was armed: every function that matches was refused (-v lists why)");
     return {kExitFailed, {}};
   }
-  const Summary summary = session.run(
-      {.sink = hooks.sink, .end_of_round = hooks.end_of_round, .notice = [&](const std::string& text) {
-         if (!command.quiet) say(text);
-       }});
+  const Summary summary = session.run({.sink = hooks.sink,
+                                       .is_full = hooks.is_full,
+                                       .end_of_round =
+                                           [&] {
+                                             if (hooks.end_of_round) hooks.end_of_round();
+                                             say_kept();
+                                           },
+                                       .detached =
+                                           [&] {
+                                             StopSignals::tell_detached();
+                                             if (hooks.detached) hooks.detached();
+                                           },
+                                       .notice =
+                                           [&](const std::string& text) {
+                                             if (!command.quiet) say(text);
+                                           }});
   const bool printed = !hooks.at_end || hooks.at_end(summary);
   tell_end(command, summary);
   if (hooks.behind && !command.quiet) hooks.behind(summary);
+  say_rest();
   return {printed && !summary.failed ? kExitFine : kExitFailed, session.wait_for_command()};
 }
 

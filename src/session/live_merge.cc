@@ -28,7 +28,12 @@ void LiveMerge::sort_new() {
 uint64_t LiveMerge::show(uint64_t until_ns, uint64_t limit) {
   sort_new();
   size_t shown = 0;
+  held_up_until_.reset();
   for (; shown < pending_.size() && shown < limit && pending_[shown].time_ns <= until_ns; ++shown) {
+    if (is_full_ && is_full_()) {
+      held_up_until_ = until_ns;
+      break;
+    }
     const Pending& p = pending_[shown];
     sink_({classes_[p.class_id - abi::kFirstClass],
            p.time_ns,

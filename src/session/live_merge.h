@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -20,11 +22,16 @@ class LiveMerge {
         place_of_(std::move(place_of)),
         frames_of_(std::move(frames_of)) {}
 
+  // Not null: asked before each event; true: show() stops, and go_on() shows the rest of it later.
+  void stop_when(std::function<bool()> is_full) { is_full_ = std::move(is_full); }
   void add(uint64_t time_ns, uint16_t class_id, const uint8_t* record, uint32_t size);
   // Shows everything up to `until_ns`, at most `limit` events; returns how many.
   uint64_t show(uint64_t until_ns, uint64_t limit);
   // Events that came after a younger one had been shown.
   uint64_t late() const { return late_; }
+  size_t pending() const { return pending_.size(); }
+  bool is_held_up() const { return held_up_until_.has_value(); }
+  uint64_t go_on(uint64_t limit) { return show(held_up_until_.value_or(0), limit); }
 
  private:
   struct Pending {
@@ -39,6 +46,8 @@ class LiveMerge {
   void forget(size_t shown);
 
   EventSink sink_;
+  std::function<bool()> is_full_;
+  std::optional<uint64_t> held_up_until_;
   const std::vector<ctf::EventClass>& classes_;
   PlaceNamer place_of_;
   FrameNamer frames_of_;

@@ -43,6 +43,18 @@ TEST(LiveMerge, holds_back_what_may_have_an_elder) {
   EXPECT_THAT(m.times, ElementsAre(10, 25, 30));
 }
 
+TEST(LiveMerge, stops_while_its_reader_is_full_and_goes_on_later) {
+  Merged m;
+  m.merge.stop_when([&] { return m.times.size() == 1; });
+  for (uint64_t t : {1, 2, 3}) m.add(t);
+  EXPECT_EQ(m.merge.show(2, UINT64_MAX), 1U);
+  EXPECT_TRUE(m.merge.is_held_up());
+  m.merge.stop_when({});
+  EXPECT_EQ(m.merge.go_on(UINT64_MAX), 1U);
+  EXPECT_FALSE(m.merge.is_held_up());
+  EXPECT_THAT(m.times, ElementsAre(1, 2));
+}
+
 TEST(LiveMerge, stops_at_the_limit) {
   Merged m;
   for (uint64_t t : {1, 2, 3}) m.add(t);

@@ -27,6 +27,7 @@ Summary Session::Impl::run(const Hooks& hooks) {
         [this](int32_t vpid, uint64_t address, bool is_return) -> const std::vector<NamedFrame>& {
           return frames_of(vpid, address, is_return);
         });
+  if (merge) merge->stop_when(hooks.is_full);
   for (const auto& process : live)
     if (merge) process->consumer().show_to(&*merge);
   if (lifecycle && merge) lifecycle->show_to(&*merge);
@@ -39,7 +40,7 @@ Summary Session::Impl::run(const Hooks& hooks) {
   } else {
     summary.end = spawn && spawn->ended ? *spawn->ended : loop(hooks);
   }
-  finish(summary);
+  finish(summary, hooks);
   summary.events = totals.events;
   summary.discarded = totals.discarded;
   summary.skipped = totals.skipped;

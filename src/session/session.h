@@ -88,7 +88,9 @@ using EventSink = std::function<void(const EventView&)>;
 // What run() tells while it goes on; each may be empty.
 struct Hooks {
   EventSink sink;                                  // every event, in the order of time (Mode::kTrace)
+  std::function<bool()> is_full;                   // true: the sink can take no more for now
   std::function<void()> end_of_round;              // there is nothing more for now
+  std::function<void()> detached;                  // the targets are left; what follows is only said
   std::function<void(const std::string&)> notice;  // a process came or went
 };
 
@@ -106,7 +108,8 @@ class Session {
   const Armed& armed() const;
 
   // Drains until the last process ends, a limit is reached or request_stop() was called; then disarms and
-  // finishes the trace.
+  // finishes the trace. A sink that is full does not put that off: what it could not take comes after
+  // `detached`, and what the targets do meanwhile stays in the rings, as far as they have room.
   Summary run(const Hooks& hooks);
 
   // Nothing may match now: programs and libraries that come later count too.

@@ -81,10 +81,11 @@ const std::vector<NamedFrame>& Session::Impl::frames_of(int32_t vpid, uint64_t a
   return unknown;
 }
 
-void Session::Impl::finish(Summary& summary) {
+void Session::Impl::finish(Summary& summary, const Hooks& hooks) {
   const auto begin = Clock::now();
   for (const auto& process : live) process->disarm(summary);
   summary.detach_ms = to_ms(Clock::now() - begin);
+  if (hooks.detached) hooks.detached();
   for (const auto& process : live) retire(*process);
   end_lifecycle();
   if (merge)

@@ -68,6 +68,7 @@ struct Session::Impl {
   End loop(const Hooks& hooks);
   uint64_t drain();
   uint64_t complete_until(uint64_t now_ns) const;
+  bool limit_is_reached() const;
   bool wait(std::chrono::milliseconds pause);
   std::optional<End> drop_gone(const Hooks& hooks);
   void look_for_more(const Hooks& hooks);
@@ -83,7 +84,7 @@ struct Session::Impl {
   bool trace_new_image(pid_t pid, const Hooks& hooks);
   void hear_of_children(TracedProcess& process);
   void retire(TracedProcess& process);
-  void finish(Summary& summary);
+  void finish(Summary& summary, const Hooks& hooks);
   void add_totals(TracedProcess& process);
   void count(Summary& summary) const;
   void tell_calls(Summary& summary) const;

@@ -25,6 +25,10 @@ milliseconds pause_after(uint64_t bytes, uint64_t ring_size) {
 }  // namespace
 
 uint64_t Session::Impl::drain() {
+  if (merge && merge->is_held_up()) {
+    context.limit.taken += merge->go_on(context.limit.most - context.limit.taken);
+    return 0;
+  }
   const ctf::ClockPair start = context.clock.sample();
   uint64_t bytes = 0;
   for (const auto& process : live) bytes = std::max(bytes, process->consumer().drain(start));
@@ -39,6 +43,12 @@ uint64_t Session::Impl::complete_until(uint64_t now_ns) const {
   for (const auto& process : live) until = std::min(until, process->consumer().complete_until());
   // What has come to be since the last look at it goes before what it did.
   return lifecycle ? std::min(until, lifecycle->complete_until()) : until;
+}
+
+// Also by events that only wait for their reader.
+bool Session::Impl::limit_is_reached() const {
+  const uint64_t waiting = merge && merge->is_held_up() ? merge->pending() : 0;
+  return waiting >= context.limit.most - context.limit.taken;
 }
 
 // Sleeps, but not after a process has ended.
@@ -122,12 +132,13 @@ End Session::Impl::loop(const Hooks& hooks) {
     for (const auto& process : live) hear_of_children(*process);
     refresh_ranges(hooks);
     if (hooks.end_of_round) hooks.end_of_round();
-    if (context.limit.reached()) return End::kMaxEvents;
+    if (limit_is_reached()) return End::kMaxEvents;
     for (const auto& process : live)
       if (process->consumer().output_error()) return End::kOutputFailed;
     if (stop_requested) return End::kStopped;
     milliseconds pause = pause_after(bytes, live.empty() ? 0 : live.front()->consumer().ring_size());
     if (options.follow_exec) pause = std::min(pause, executed.empty() ? kExecPause : kReadyPause);
+    if (merge && merge->is_held_up()) pause = milliseconds(0);  // it has waited a little already
     if (options.duration) {
       const auto left = std::chrono::duration_cast<milliseconds>(*options.duration - (Clock::now() - begin));
       if (left.count() <= 0) return End::kDuration;

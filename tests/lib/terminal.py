@@ -4,6 +4,7 @@
 
   see TEXT     waits until the terminal shows TEXT          type TEXT   types a line
   key C        Ctrl-C, key Z: Ctrl-Z, key D: end of input   stopped     waits until the job is stopped, takes the terminal
+  left PID     waits until nothing of blip's is in the process; what the job writes is not read meanwhile
   fg           continues the stopped job in the foreground  kill SIG    sends SIG to the job's process group
 Prints what the terminal showed, then how the job ended: `exit N` or `signal N`.
 """
@@ -75,6 +76,13 @@ class Job:
         self.until("stopped", lambda: self.wait(os.WUNTRACED))
         os.tcsetpgrp(self.slave, os.getpgrp())
         print("stopped")
+
+    def left(self, pid):
+        end = time.monotonic() + SECONDS
+        while "memfd:blip" in open(f"/proc/{pid}/maps").read():
+            if time.monotonic() > end:
+                sys.exit(f"terminal: blip is still in {pid}")
+            time.sleep(0.01)
 
     def fg(self, _):
         os.tcsetpgrp(self.slave, self.pid)
