@@ -45,6 +45,7 @@ class Job:
         ready, _, _ = select.select([self.master], [], [], 0.02)
         if ready:
             self.shown += os.read(self.master, 65536)
+        return ready
 
     def until(self, what, condition):
         end = time.monotonic() + SECONDS
@@ -93,7 +94,8 @@ class Job:
 
     def end(self):
         self.until("end", lambda: self.status is not None)
-        self.look()
+        while self.look():
+            pass
         print(self.shown.decode(errors="replace").replace("\r\n", "\n"), end="")
         if os.WIFSIGNALED(self.status):
             print("signal", os.WTERMSIG(self.status))
