@@ -45,12 +45,13 @@ stacks: deps-test
 	@tests/stacks.py --blip $(BUILD)/blip
 
 # Values of variables against gdb: samples by both compilers at all levels, Rust, then python3.11 and libc at random (SEED=);
-# and what functions return.
+# what functions return; then arguments and results against what programs at random say themselves (ROUNDS=).
 values: deps-test deps-suites
 	@cmake -S . -B $(BUILD) -G Ninja >/dev/null
 	@cmake --build $(BUILD) -j $(JOBS) --target values_at blip
 	@tests/values.py --tool $(BUILD)/values_at
 	@tests/finish.py --blip $(BUILD)/blip --rounds 3 $(if $(SEED),--seed $(SEED))
+	@tests/passed.py --blip $(BUILD)/blip --rounds $(or $(ROUNDS),200) $(if $(SEED),--seed $(SEED))
 	@tests/values.py --tool $(BUILD)/values_at --real $(if $(SEED),--seed $(SEED))
 
 # Real servers under load while probes come and go, SOAK_S seconds; SEED=N repeats a run.

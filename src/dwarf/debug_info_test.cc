@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "dwarf/test_compiled.h"
+#include "script/place_text.h"
 #include "script/type.h"
 
 namespace blip::dwarf {
@@ -173,6 +174,54 @@ TEST(DebugInfo, code_and_files_without_any) {
   const auto stripped = compiled("gcc -s", "int f;");
   EXPECT_FALSE(
       DebugInfo::open({.name = "", .program = stripped, .debug = {}, .alternate = {}, .may_open = {}}));
+}
+
+constexpr const char* kByValue = R"(
+struct vec3 { float x, y, z; };
+float scale(struct vec3 v, float k, short unused) {
+  float sum = 0;
+  for (int i = 0; i < (int)k; ++i) { sum += v.x * k + v.y + v.z; v.y += 1; }
+  return sum;
+}
+double magnitude(double _Complex c) { return __real__ c * __real__ c + __imag__ c; }
+long wide(__int128 w) { return (long)(w >> 64) ^ (long)w; }
+static __attribute__((noinline)) long copied(struct vec3 v, long n, long* p) { return (long)v.y + *p; }
+long calls(long n) { struct vec3 v = {n, n + 1, n + 2}; return copied(v, 5, &n) + copied(v, n, &n); }
+)";
+
+std::string place_of(const std::vector<script::Variable>& variables, std::string_view name) {
+  for (const auto& v : variables)
+    if (v.name == name) return script::place_text(v.place);
+  return "none";
+}
+
+TEST(DebugInfo, arguments_at_the_entry_by_the_convention) {
+  for (const std::string compiler : {"gcc", "clang-14"})
+    for (const char* level : {" -O0", " -Og", " -O1", " -O2", " -O3"}) {
+      SCOPED_TRACE(compiler + level);
+      Sample sample(compiler + level, kByValue);
+      ASSERT_TRUE(sample.info);
+      const auto scale = sample.at("scale")->parameters();
+      EXPECT_EQ(place_of(scale, "v"), "8 bytes xmm0, 4 bytes xmm1");
+      EXPECT_EQ(place_of(scale, "k"), "xmm2");
+      EXPECT_EQ(place_of(sample.at("magnitude")->parameters(), "c"), "8 bytes xmm0, 8 bytes xmm1");
+      EXPECT_EQ(place_of(sample.at("wide")->parameters(), "w"), "8 bytes rdi, 8 bytes rsi");
+      // gcc's callers load it whether it is used or not.
+      EXPECT_TRUE(compiler != "gcc" || place_of(scale, "unused") == "rdi");
+    }
+}
+
+// gcc makes a copy of the local function that gets what it uses: no parameter is where the convention has it.
+TEST(DebugInfo, no_convention_for_changed_copies) {
+  for (const char* suffix : {".isra.0", ".constprop.0", ".constprop.0.isra.0"})
+    for (const char* level : {"gcc -O2", "gcc -O3"}) {
+      Sample sample(level, kByValue);
+      ASSERT_TRUE(sample.info);
+      const std::string name = std::string("copied") + suffix;
+      if (address_of(sample.image, name).value == 0) continue;
+      const auto parameters = sample.at(name)->parameters();
+      EXPECT_EQ(place_of(parameters, "n"), "optimized out");
+    }
 }
 
 }  // namespace

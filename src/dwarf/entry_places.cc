@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: MIT
-// Arguments at the first instruction. What an optimizing compiler tells by lists of locations is right there.
-// Otherwise variables have one place for the whole function, in its frame, and the prologue has yet to store
-// them: then the calling convention tells, unless the compiler may have changed it for this function. Rust's
-// is nobody's business: there the code of the prologue tells.
+// Arguments at the first instruction. What an optimizing compiler tells by lists of locations is right there,
+// except that it may begin with what the prologue has yet to store: no argument lies below the return
+// address. Without lists variables have one place for the whole function, in its frame. What is not told
+// then, the calling convention tells, unless the compiler may have changed it for this function. Rust's is
+// nobody's business: there the code of the prologue tells.
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 
 #include "dwarf/stored_arguments.h"
 #include "dwarf/triviality.h"
 #include "dwarf/variable_places.h"
 #include "script/eightbytes.h"
 #include "script/sysv_abi.h"
+#include "x86/argument_uses.h"
 
 namespace blip::dwarf {
 
@@ -21,6 +24,7 @@ using script::Place;
 namespace {
 
 constexpr uint64_t kRust = 0x1c;
+constexpr uint64_t kRsp = 4, kRbp = 5;  // as script numbers them
 
 AbiValue abi_value(Module& module, const Dwarf_Die& holder, uint64_t language) {
   const auto type = referred(holder, DW_AT_type);
@@ -40,6 +44,42 @@ bool follows_convention(const Dwarf_Die& function, uint64_t language) {
   return is_c(language) || is_c_plus_plus(language);
 }
 
+bool is_made_by_gcc(const Dwarf_Die& unit) {
+  auto producer = own_attribute(unit, DW_AT_producer);
+  const char* text = producer ? ::dwarf_formstring(&*producer) : nullptr;
+  return text && std::string_view(text).starts_with("GNU ");
+}
+
+// How far the convention can be trusted for a function.
+enum class Trust : uint8_t {
+  kNone,
+  kIfAllAgree,  // the compiler may have removed parameters
+  kIfUsed,      // callers may leave out what is not used
+  kFull,
+};
+
+// clang counts the calls of functions that it has optimized.
+bool is_optimized_by_clang(const Dwarf_Die& function) {
+  return flag(function, DW_AT_call_all_calls) || flag(function, DW_AT_GNU_all_call_sites);
+}
+
+EntrySymbols::Kind symbol_of(Module& module, const Dwarf_Die& function) {
+  const auto entry = entry_of(function);
+  return entry ? module.entry_symbols().at(FileAddr(*entry)) : EntrySymbols::Kind::kNone;
+}
+
+// gcc gives names of their own to copies that it changes; clang changes what only its own file can call.
+Trust trust_in_convention(Module& module, const Dwarf_Die& function, uint64_t language) {
+  using Kind = EntrySymbols::Kind;
+  if (!follows_convention(function, language)) return Trust::kNone;
+  if (language == kRust) return Trust::kIfAllAgree;
+  const Kind kind = symbol_of(module, function);
+  if (kind == Kind::kChanged || kind == Kind::kSpecialized) return Trust::kNone;
+  const bool keeps_all = is_made_by_gcc(module.unit_of(function).unit()) || !is_optimized_by_clang(function);
+  if (keeps_all && kind != Kind::kNone) return Trust::kFull;
+  return kind == Kind::kVisible ? Trust::kIfUsed : Trust::kIfAllAgree;
+}
+
 // The register that a place is or begins with.
 const script::Node* first_register(const Place& place) {
   if (place.kind == Place::Kind::kPieces && !place.pieces.empty())
@@ -49,12 +89,71 @@ const script::Node* first_register(const Place& place) {
   return node.op == script::Op::kRegister || node.op == script::Op::kVector ? &node : nullptr;
 }
 
+// How far from rsp the nodes of a code are at the entry. What is told by rbp is told for what comes later.
+std::vector<std::optional<int64_t>> distances_from_rsp(const script::Code& code) {
+  constexpr int64_t kFarBelow = -(int64_t{1} << 40);
+  std::vector<std::optional<int64_t>> all;
+  for (const script::Node& node : code.nodes) {
+    auto& distance = all.emplace_back();
+    if (node.op == script::Op::kRegister && node.value == kRsp) distance = 0;
+    if (node.op == script::Op::kRegister && node.value == kRbp) distance = kFarBelow;
+    if (node.op != script::Op::kAdd || code.nodes[node.b].op != script::Op::kConstant) continue;
+    if (all[node.a] && std::abs(static_cast<int64_t>(code.nodes[node.b].value)) < -kFarBelow / 2)
+      distance = *all[node.a] + static_cast<int64_t>(code.nodes[node.b].value);
+  }
+  return all;
+}
+
+std::optional<int64_t> stack_slot(const Place& place) {
+  if (place.kind != Place::Kind::kAddress || place.code.nodes.empty()) return std::nullopt;
+  return distances_from_rsp(place.code).back();
+}
+
 // An argument that is elsewhere shows a function whose convention was changed.
 bool contradicts(const Place& told, const Place& by_convention) {
+  if (by_convention.kind == Place::Kind::kOptimizedOut) return false;
+  if (const auto slot = stack_slot(told)) return stack_slot(by_convention) != slot;
   const script::Node* a = first_register(told);
   const script::Node* b = first_register(by_convention);
-  if (!a) return false;
-  return !b || a->op != b->op || a->value != b->value;
+  return a && (!b || a->op != b->op || a->value != b->value);
+}
+
+// Whether it is in the function's own frame, which holds no arguments yet.
+bool is_in_own_frame(const Place& place) {
+  constexpr int64_t kReturnAddress = sizeof(uint64_t);
+  if (place.kind == Place::Kind::kPieces)
+    return std::any_of(place.pieces.begin(), place.pieces.end(),
+                       [](const Place::Piece& piece) { return is_in_own_frame(piece.place); });
+  if (place.kind == Place::Kind::kOptimizedOut || place.code.nodes.empty()) return false;
+  const auto distances = distances_from_rsp(place.code);
+  const auto is_below = [&](uint32_t node) { return distances[node] && *distances[node] < kReturnAddress; };
+  if (place.kind == Place::Kind::kAddress && is_below(static_cast<uint32_t>(distances.size() - 1)))
+    return true;
+  return std::any_of(place.code.nodes.begin(), place.code.nodes.end(), [&](const script::Node& node) {
+    return node.op == script::Op::kLoad && is_below(node.a);
+  });
+}
+
+// What of it the code of the function asks for: callers may leave out the rest.
+Place only_used(const Place& place, const x86::ArgumentUses& uses) {
+  using script::Op;
+  Place result = place;
+  for (Place::Piece& piece : result.pieces) piece.place = only_used(piece.place, uses);
+  const auto is_unused = [&](const script::Node& node) {
+    if (node.op == Op::kRegister) return node.value != kRsp && !(uses.general >> node.value & 1);
+    return (node.op == Op::kVector || node.op == Op::kVectorHigh) && !(uses.vectors >> node.value & 1);
+  };
+  const auto& nodes = place.code.nodes;
+  return std::any_of(nodes.begin(), nodes.end(), is_unused) ? Place{} : result;
+}
+
+bool is_by_reference(const Place& place) { return place.kind == Place::Kind::kAddress && !stack_slot(place); }
+
+bool is_whole(const Place& place) {
+  if (place.kind == Place::Kind::kPieces)
+    return std::all_of(place.pieces.begin(), place.pieces.end(),
+                       [](const Place::Piece& piece) { return is_whole(piece.place); });
+  return place.kind != Place::Kind::kOptimizedOut;
 }
 
 // Before C had prototypes, floats were passed as doubles.
@@ -112,44 +211,165 @@ bool is_returned_like_c(const script::Type& type) {
 
 }  // namespace
 
+// A copy may return something else, or nothing. What only its own file can call need not return the address
+// of what it has stored, if clang has optimized it.
 Place returned_place(Module& module, const Dwarf_Die& function) {
+  using Kind = EntrySymbols::Kind;
   const uint64_t language = module.unit_of(function).language();
-  if (!follows_convention(function, language)) return {};
+  const Kind kind = symbol_of(module, function);
+  if (!follows_convention(function, language) || kind == Kind::kChanged) return {};
   const AbiValue value = abi_value(module, function, language);
   if (!value.type || (language == kRust && !is_returned_like_c(script::resolve(*value.type)))) return {};
-  return script::result_place(value);
+  Place place = script::result_place(value);
+  const bool is_address = place.kind == Place::Kind::kAddress;
+  const bool by_clang = is_optimized_by_clang(function) && !is_made_by_gcc(module.unit_of(function).unit());
+  return is_address && by_clang && kind == Kind::kLocal ? Place{} : place;
 }
+
+namespace {
+
+// Parameters at the entry: what debugging information tells, and what the convention does.
+class EntryArguments {
+ public:
+  EntryArguments(Module& module, const VariablePlaces& places, const Dwarf_Die& function,
+                 const std::vector<Dwarf_Die>& parameters)
+      : module_(module),
+        places_(places),
+        function_(function),
+        parameters_(parameters),
+        language_(module.unit_of(function).language()),
+        trust_(trust_in_convention(module, function, language_)),
+        result_(parameters.size()),
+        signature_{.result = abi_value(module, function, language_),
+                   .only_scalars = language_ == kRust,
+                   .splits_wide_integers = !is_made_by_gcc(module.unit_of(function).unit())} {}
+
+  std::vector<Place> places() && {
+    for (size_t i = 0; i < parameters_.size(); ++i) add(i);
+    use_convention();
+    if (std::any_of(all_.begin(), all_.end(), [](const Located& located) { return located.is_unset; }))
+      add_stored(module_, places_, function_, parameters_, all_, result_);
+    return std::move(result_);
+  }
+
+ private:
+  void add(size_t i) {
+    AbiValue value = abi_value(module_, parameters_[i], language_);
+    const uint64_t size = value.type ? script::resolve(*value.type).size : 0;
+    Located& located = all_.emplace_back(places_.locate(parameters_[i], size));
+    if (located.passed == Located::Passed::kAsValue) value.passing = AbiValue::Passing::kByValue;
+    if (located.passed == Located::Passed::kAsPointer) value.passing = AbiValue::Passing::kByReference;
+    if (!located.is_unset && is_in_own_frame(located.place)) located.is_unset = true;
+    if (!located.is_unset) result_[i] = located.place;
+    if (!located.is_told && is_compilers_own(i)) return;
+    signature_.arguments.push_back(value);
+    passed_.push_back(i);
+  }
+
+  // Constructors and destructors have parameters that some of their copies do not get.
+  bool is_compilers_own(size_t i) {
+    const Dwarf_Die first = original(parameters_[i]);
+    if (!flag(first, DW_AT_artificial)) return false;
+    const std::string_view name = name_of(first);
+    if (trust_ < Trust::kIfUsed) return true;
+    if (name == "__vtt_parm" || name == "vtt") trust_ = Trust::kNone;
+    return name == "__in_chrg" || trust_ == Trust::kNone;
+  }
+
+  void use_convention() {
+    std::vector<Place> by_convention = script::argument_places(signature_);
+    correct_stack(by_convention);
+    for (size_t k = 0; k < passed_.size(); ++k) look_for_contradiction(passed_[k], by_convention[k]);
+    if (trust_ == Trust::kIfAllAgree) trust_ = trust_if_all_agree(by_convention);
+    for (size_t k = 0; k < passed_.size(); ++k) {
+      const size_t i = passed_[k];
+      if (is_promoted(function_, language_, signature_.arguments[k].type))
+        result_[i] = {};  // gcc tells the register as if it had a float
+      else if (!is_known(i) && !is_unknown(by_convention[k]))
+        add_certain(i, by_convention[k]);
+    }
+  }
+
+  // How far apart arguments lie on the stack depends on what their types are aligned to, which is not told
+  // for packed ones. The first one is next to the return address; from there on frames tell, if not where
+  // they begin.
+  void correct_stack(std::vector<Place>& by_convention) {
+    std::optional<int64_t> base;
+    bool is_right = true;
+    for (size_t k = 0; k < passed_.size(); ++k) {
+      const auto slot = stack_slot(by_convention[k]);
+      if (!slot) continue;
+      const Located& located = all_[passed_[k]];
+      const auto told = located.is_unset ? stack_slot(located.place) : std::nullopt;
+      if (told && *slot == sizeof(uint64_t)) base = *told - *slot;
+      if (told && base && *told - *base != *slot) {
+        is_right = false;
+        by_convention[k] = script::entry_stack_slot(*told - *base);
+      } else if (!is_right) {
+        by_convention[k] = {};
+      }
+    }
+  }
+
+  // clang may tell one register for the whole function that its first instructions have yet to load.
+  void look_for_contradiction(size_t i, const Place& by_convention) {
+    if (all_[i].is_unset || !contradicts(result_[i], by_convention)) return;
+    const bool is_loaded_later = trust_ != Trust::kNone && is_unknown(only_used(result_[i], uses())) &&
+                                 is_whole(only_used(by_convention, uses()));
+    if (!is_loaded_later) trust_ = Trust::kNone;
+    if (is_loaded_later) all_[i].is_unset = true, result_[i] = {};
+  }
+
+  // None was removed if all of them are told, or if all are used where the convention has them.
+  Trust trust_if_all_agree(const std::vector<Place>& by_convention) {
+    if (std::all_of(passed_.begin(), passed_.end(), [&](size_t i) { return all_[i].is_told; }))
+      return Trust::kIfAllAgree;
+    const auto is_used = [&](const Place& place) {
+      return !stack_slot(place) && is_whole(only_used(place, uses()));
+    };
+    const bool all_used = std::all_of(by_convention.begin(), by_convention.end(), is_used);
+    return all_used && language_ != kRust ? Trust::kIfUsed : Trust::kNone;
+  }
+
+  // Nothing is told of a parameter that is not used, but not only of those. gcc loads its register all the
+  // same, but need not store what that points to. clang does neither, for each word of a structure by itself.
+  void add_certain(size_t i, const Place& by_convention) {
+    const bool is_passed = trust_ == Trust::kFull && (all_[i].is_told || !is_by_reference(by_convention));
+    Place place =
+        is_passed || trust_ == Trust::kIfAllAgree ? by_convention : only_used(by_convention, uses());
+    if (is_whole(place) || is_unknown(result_[i])) result_[i] = std::move(place);
+  }
+
+  const x86::ArgumentUses& uses() {
+    if (!uses_)
+      uses_ = x86::argument_uses(code_at(module_.program(), FileAddr(entry_of(function_).value_or(0))));
+    return *uses_;
+  }
+
+  // Without help of the convention.
+  bool is_known(size_t i) const {
+    if (trust_ == Trust::kNone) return true;
+    return trust_ == Trust::kIfAllAgree ? !all_[i].is_unset : is_whole(result_[i]);
+  }
+
+  Module& module_;
+  const VariablePlaces& places_;
+  const Dwarf_Die& function_;
+  const std::vector<Dwarf_Die>& parameters_;
+  uint64_t language_;
+  Trust trust_;
+  std::vector<Place> result_;
+  AbiSignature signature_;
+  std::vector<size_t> passed_;  // by the convention, in its order
+  std::vector<Located> all_;
+  std::optional<x86::ArgumentUses> uses_;
+};
+
+}  // namespace
 
 std::vector<Place> entry_places(Module& module, const VariablePlaces& places, const Dwarf_Die& function,
                                 const std::vector<Dwarf_Die>& parameters) {
-  const uint64_t language = module.unit_of(function).language();
-  AbiSignature signature{.result = abi_value(module, function, language), .only_scalars = language == kRust};
-  std::vector<Place> result(parameters.size());
-  std::vector<size_t> passed;  // by the convention, in its order
-  std::vector<Located> all;
-  bool is_certain = follows_convention(function, language);
-  for (size_t i = 0; i < parameters.size(); ++i) {
-    AbiValue value = abi_value(module, parameters[i], language);
-    const Located& located =
-        all.emplace_back(places.locate(parameters[i], value.type ? script::resolve(*value.type).size : 0));
-    if (located.passed == Located::Passed::kAsValue) value.passing = AbiValue::Passing::kByValue;
-    if (located.passed == Located::Passed::kAsPointer) value.passing = AbiValue::Passing::kByReference;
-    if (!located.is_unset) result[i] = located.place;
-    // What no place is told for may have been removed; compilers add and drop their own arguments.
-    if (!located.is_told && flag(original(parameters[i]), DW_AT_artificial)) continue;
-    is_certain = is_certain && located.is_told;
-    signature.arguments.push_back(value);
-    passed.push_back(i);
-  }
-  const std::vector<Place> by_convention = script::argument_places(signature);
-  for (size_t k = 0; k < passed.size(); ++k)
-    if (!all[passed[k]].is_unset && contradicts(result[passed[k]], by_convention[k])) is_certain = false;
-  for (size_t k = 0; k < passed.size() && is_certain; ++k)
-    if (all[passed[k]].is_unset && !is_promoted(function, language, signature.arguments[k].type))
-      result[passed[k]] = by_convention[k];
-  if (std::any_of(all.begin(), all.end(), [](const Located& located) { return located.is_unset; }))
-    add_stored(module, places, function, parameters, all, result);
-  return result;
+  return EntryArguments(module, places, function, parameters).places();
 }
 
 }  // namespace blip::dwarf

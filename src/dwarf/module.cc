@@ -140,6 +140,11 @@ std::optional<Dwarf_Die> Module::definition(const Dwarf_Die& declaration) {
   });
 }
 
+const EntrySymbols& Module::entry_symbols() {
+  if (!entry_symbols_) entry_symbols_.emplace(program(), debug_.elf.get());
+  return *entry_symbols_;
+}
+
 // The static block of an executable ends at the thread pointer (x86-64 is of variant II).
 std::optional<uint64_t> Module::executable_tls_offset() const {
   Elf* elf = program();

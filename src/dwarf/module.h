@@ -14,6 +14,7 @@
 
 #include "base/addr.h"
 #include "dwarf/debug_info.h"
+#include "dwarf/entry_symbols.h"
 #include "dwarf/frames.h"
 #include "dwarf/handles.h"
 #include "dwarf/kept_index.h"
@@ -51,6 +52,7 @@ class Module final : public TypeSurroundings {
   const std::string& name() const { return name_; }
   // The file that has the code.
   Elf* program() const { return program_.elf ? program_.elf.get() : debug_.elf.get(); }
+  const EntrySymbols& entry_symbols();
   // How far below the thread pointer an executable's block begins; none: it has no such variables.
   std::optional<uint64_t> executable_tls_offset() const;
 
@@ -91,6 +93,7 @@ class Module final : public TypeSurroundings {
   std::optional<Mentions> mentions_, alternate_mentions_;
   uint64_t looked_through_ = 0;  // bytes, for definitions of what is declared only
   std::unique_ptr<FrameTable> frames_;
+  std::optional<EntrySymbols> entry_symbols_;  // read when they are asked for
   Types types_{*this};
 };
 

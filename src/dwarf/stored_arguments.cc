@@ -16,23 +16,6 @@ namespace {
 
 constexpr uint64_t kWord = 8;
 
-std::span<const uint8_t> code_at(Elf* elf, FileAddr at) {
-  constexpr uint64_t kLongest = 512;
-  size_t size = 0, count = 0;
-  const char* file = elf ? ::elf_rawfile(elf, &size) : nullptr;
-  if (!file || ::elf_getphdrnum(elf, &count) != 0) return {};
-  for (size_t i = 0; i < count; ++i) {
-    GElf_Phdr segment;
-    if (!::gelf_getphdr(elf, static_cast<int>(i), &segment) || segment.p_type != PT_LOAD) continue;
-    const uint64_t in = at.value - segment.p_vaddr;
-    if (at.value < segment.p_vaddr || in >= segment.p_filesz || segment.p_offset > size) continue;
-    if (in >= size - segment.p_offset) continue;
-    const uint64_t length = std::min({kLongest, segment.p_filesz - in, size - segment.p_offset - in});
-    return {reinterpret_cast<const uint8_t*>(file) + segment.p_offset + in, length};
-  }
-  return {};
-}
-
 Place in_register(const script::Node& node) {
   Place place{.kind = Place::Kind::kValue};
   place.code.add(node);
@@ -52,6 +35,23 @@ void add_pieces(const x86::ArgumentStore& store, Place& into) {
 }
 
 }  // namespace
+
+std::span<const uint8_t> code_at(Elf* elf, FileAddr at) {
+  constexpr uint64_t kLongest = 512;
+  size_t size = 0, count = 0;
+  const char* file = elf ? ::elf_rawfile(elf, &size) : nullptr;
+  if (!file || ::elf_getphdrnum(elf, &count) != 0) return {};
+  for (size_t i = 0; i < count; ++i) {
+    GElf_Phdr segment;
+    if (!::gelf_getphdr(elf, static_cast<int>(i), &segment) || segment.p_type != PT_LOAD) continue;
+    const uint64_t in = at.value - segment.p_vaddr;
+    if (at.value < segment.p_vaddr || in >= segment.p_filesz || segment.p_offset > size) continue;
+    if (in >= size - segment.p_offset) continue;
+    const uint64_t length = std::min({kLongest, segment.p_filesz - in, size - segment.p_offset - in});
+    return {reinterpret_cast<const uint8_t*>(file) + segment.p_offset + in, length};
+  }
+  return {};
+}
 
 StoredArguments::StoredArguments(Elf* program, FileAddr entry, bool base_is_register)
     : prologue_(x86::argument_stores(code_at(program, entry))), base_is_register_(base_is_register) {

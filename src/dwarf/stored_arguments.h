@@ -5,11 +5,16 @@
 
 #include <elfutils/libdw.h>
 
+#include <span>
+
 #include "base/addr.h"
 #include "script/scope.h"
 #include "x86/argument_stores.h"
 
 namespace blip::dwarf {
+
+// The first bytes of the code at an address of the file; empty: it has none there.
+std::span<const uint8_t> code_at(Elf* elf, FileAddr at);
 
 class StoredArguments {
  public:

@@ -99,8 +99,13 @@ uint32_t alignment_of(const Type& named, int depth) {
     return type.target ? alignment_of(*type.target, depth + 1) : 1;
   if (type.kind == TypeKind::kStruct || type.kind == TypeKind::kUnion) {
     uint32_t most = 1;
-    for (const Member& member : type.members)
-      if (member.type) most = std::max(most, alignment_of(*member.type, depth + 1));
+    for (const Member& member : type.members) {
+      if (!member.type) continue;
+      const uint32_t alignment = alignment_of(*member.type, depth + 1);
+      const bool is_packed = member.bit_size == 0 && member.offset % alignment != 0;
+      if (is_packed || type.size % alignment != 0) return 1;
+      most = std::max(most, alignment);
+    }
     return most;
   }
   return type.size && std::has_single_bit(type.size) && type.size <= 64 ? static_cast<uint32_t>(type.size)

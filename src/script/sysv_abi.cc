@@ -38,14 +38,6 @@ Place vector_register(uint64_t number, uint64_t size, bool high = false) {
                    .value = number});
 }
 
-Place stack_slot(uint64_t offset) {
-  Place place{.kind = Place::Kind::kAddress};
-  const uint32_t rsp = place.code.add({.op = Op::kRegister, .value = kRsp});
-  const uint32_t distance = place.code.constant(sizeof(uint64_t) + offset);
-  place.code.add({.op = Op::kAdd, .a = rsp, .b = distance});
-  return place;
-}
-
 // What a pointer that is somewhere points to.
 Place pointed_to(Place pointer) {
   if (pointer.kind == Place::Kind::kAddress) {
@@ -69,7 +61,8 @@ bool is_common(const Type& type, const Eightbytes& bytes) {
 
 class Allocator {
  public:
-  explicit Allocator(bool only_scalars) : only_scalars_(only_scalars) {}
+  explicit Allocator(const AbiSignature& signature)
+      : only_scalars_(signature.only_scalars), splits_wide_integers_(signature.splits_wide_integers) {}
 
   void hide_result(const AbiValue& result) {
     if (!result.type || resolve(*result.type).kind == TypeKind::kVoid) return;
@@ -89,6 +82,8 @@ class Allocator {
       if (bytes.classes[0] == Class::kNothing && bytes.classes[1] == Class::kNothing) return {};  // empty
       if (auto place = in_registers(bytes.classes, type.size)) return *std::move(place);
       if (only_scalars_ && is_aggregate(type)) return lose();  // they may be split there
+      const bool is_wide_integer = type.kind == TypeKind::kInt && type.size > sizeof(uint64_t);
+      if (is_wide_integer && splits_wide_integers_) return lose();
     }
     return in_memory(type.size, std::max(argument.alignment, natural_alignment(type)));
   }
@@ -142,10 +137,10 @@ class Allocator {
     const uint64_t offset = (stack_ + alignment - 1) / alignment * alignment;
     if (alignment > 16) return lose();  // where the stack's own alignment does not tell
     stack_ = offset + (size + 7) / 8 * 8;
-    return stack_slot(offset);
+    return entry_stack_slot(static_cast<int64_t>(sizeof(uint64_t) + offset));
   }
 
-  bool only_scalars_;
+  bool only_scalars_, splits_wide_integers_;
   bool lost_ = false;  // from here on nothing is certain
   size_t integers_ = 0;
   size_t vectors_ = 0;
@@ -168,8 +163,16 @@ Place result_part(Class wanted, uint64_t size, size_t& integers, size_t& vectors
 
 }  // namespace
 
+Place entry_stack_slot(int64_t distance) {
+  Place place{.kind = Place::Kind::kAddress};
+  const uint32_t rsp = place.code.add({.op = Op::kRegister, .value = kRsp});
+  const uint32_t by = place.code.constant(static_cast<uint64_t>(distance));
+  place.code.add({.op = Op::kAdd, .a = rsp, .b = by});
+  return place;
+}
+
 std::vector<Place> argument_places(const AbiSignature& signature) {
-  Allocator allocator(signature.only_scalars);
+  Allocator allocator(signature);
   allocator.hide_result(signature.result);
   std::vector<Place> places;
   places.reserve(signature.arguments.size());

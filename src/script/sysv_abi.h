@@ -27,10 +27,15 @@ struct AbiSignature {
   std::vector<AbiValue> arguments;
   // Other languages follow the convention for scalars and pairs of integers, and have their own for the rest.
   bool only_scalars = false;
+  // clang before 18 puts the half of an integer of 16 bytes into the last register, and the other on the
+  // stack.
+  bool splits_wide_integers = false;
 };
 
 // One place for each argument, before the prologue; kOptimizedOut where it cannot be told.
 std::vector<Place> argument_places(const AbiSignature& signature);
+// What lies so many bytes above rsp there.
+Place entry_stack_slot(int64_t distance);
 // At the return, where kResult is rax.
 Place result_place(const AbiValue& result);
 

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// Which registers a function takes from its caller, as its code shows.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace blip::x86 {
+
+struct ArgumentUses {
+  uint16_t general = 0;  // bit n: general register n
+  uint16_t vectors = 0;  // bit n: xmm n
+
+  bool operator==(const ArgumentUses&) const = default;
+};
+
+// Those that an instruction certainly reads before another one writes them, on some way from the beginning of
+// `code`. What is only passed on to another function is not among them.
+ArgumentUses argument_uses(std::span<const uint8_t> code);
+
+}  // namespace blip::x86
