@@ -19,6 +19,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE / "lib"))
 import cgroup  # noqa: E402
 from e2e import cases  # noqa: E402
+from e2e.abilities import check_abilities  # noqa: E402
 from e2e.process import USER_ID, Failure, Skip, become, describe  # noqa: E402
 from e2e.reach import reachable  # noqa: E402
 from e2e.scene import Scene  # noqa: E402
@@ -48,7 +49,7 @@ def stage_tools(options, base):
     shutil.copy(options.blip, stage / "blip")
     tree, targets = HERE.parent, options.targets.resolve()
     if targets.is_relative_to(tree):
-        place = reachable(tree)
+        place = reachable(tree, [targets, HERE / "lib"], base / "tree")
         targets, lib = place / targets.relative_to(tree), place / "tests" / "lib"
     else:
         lib = HERE / "lib"
@@ -67,6 +68,7 @@ def check_needs(case):
             raise Skip("needs a cgroup hierarchy that freezes and that it may write to")
         if need not in ("root", "cgroup", "freezer") and not shutil.which(need, path="/usr/sbin:/usr/bin:/sbin:/bin"):
             raise Skip(f"needs {need}")
+    check_abilities(case)
 
 
 def make_directory(case, base):
@@ -147,6 +149,7 @@ def main():
     count = {"passed": 0, "failed": 0, "skipped": 0}
     for case in wanted * options.times:
         count[attempt(case, options, base, tools)] += 1
+    shutil.rmtree(base / "tree", ignore_errors=True)
     if not count["failed"] and not options.keep:
         shutil.rmtree(base)
     print(", ".join(f"{n} {what}" for what, n in count.items()))
