@@ -9,6 +9,7 @@
 #include "cli/contexts.h"
 #include "cli/probe_options.h"
 #include "cli/shell_words.h"
+#include "cli/spread.h"
 #include "cli/values.h"
 
 namespace blip::cli {
@@ -341,6 +342,9 @@ Status CommandBuilder::finish_tracing(const std::vector<std::string>& args) {
   if (options.probes.empty() && !options.lifecycle)
     return usage(fmt::format("no probe given: say what to probe, as in --function main ({})", help_hint()));
   TRY_OK(check_target());
+  GivenFirst first = data_.given_first();
+  first.contexts = !for_all_.empty();
+  command_.remarks = spread_from_last(options.probes, first);
   for (session::ProbeRequest& probe : options.probes)
     probe.contexts = merge_contexts(for_all_, probe.contexts);
   TRY_OK(measure_calls());

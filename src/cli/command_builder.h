@@ -13,7 +13,8 @@
 namespace blip::cli {
 
 // What the words of a command line come to, one after the other: a context belongs to the probe before it, or
-// to all when it comes before the first. Values are checked as they come, what must fit together at the end.
+// to all when it comes before the first or only behind the last (see spread.h). Values are checked as they
+// come, what must fit together at the end.
 class CommandBuilder {
  public:
   explicit CommandBuilder(const VerbFact& verb);

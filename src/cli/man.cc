@@ -100,7 +100,8 @@ std::string man_page(const std::string& date) {
       ".\\\" Generated from blip's tables (src/cli): do not edit.\n.TH BLIP 1 {} \"blip {}\" "
       "\"User Commands\"\n.SH NAME\nblip \\- {}\n",
       date, kVersion, roff_escaped(one_line_description()));
-  out += synopsis() + ".SH DESCRIPTION\n" + roff_paragraphs(description()) + commands() + options();
+  out += synopsis() + ".SH DESCRIPTION\n" + roff_paragraphs(description()) + topic(first_topic()) +
+         commands() + options();
   for (const Topic& t : topics()) out += topic(t);
   return roff_filled(out) +
          ".SH SEE ALSO\n.BR babeltrace2 (1),\n.BR gdb (1),\n.BR ptrace (2),\n.BR proc (5)\n";

@@ -50,7 +50,7 @@ constexpr VerbFact kVerbs[] = {
      "blip record -p 4711 --function 'parse_*' --function 'libz.so.1:inflate' --context tid\n"
      "five seconds, into a directory of your choice, and look at it\n"
      "blip record -p 4711 --function 'handle_*' --duration 5s -o /tmp/handle && blip view /tmp/handle\n"
-     "a context for one probe only: contexts belong to the probe before them\n"
+     "a context for each probe: contexts belong to the probe before them\n"
      "blip record -p 4711 --function parse --context reg:rdi --function emit --context regs\n"
      "bursts of events: more room in memory for each CPU\n"
      "blip record -p 4711 --function '*' --num-subbuf 8 --subbuf-size 4M\n"
@@ -161,13 +161,12 @@ constexpr OptionFact kOptions[] = {
      "store the arguments of the function, by name and type where debugging information or blip's table of "
      "the C "
      "library's functions tells them, else the six registers arg0 to arg5. Belongs to the probe before it; "
-     "before the "
-     "first probe, to all. Of returns: as they were at the entry",
+     "before the first probe, or if only the last of several has it, to all. Of returns: as they were at the "
+     "entry",
      kEvents},
     {OptionId::kLocals, OptionGroup::kProbes, "", "locals", "",
      "store every local variable that is visible at the probe. Needs debugging information. Belongs to the "
-     "probe "
-     "before it; before the first probe, to all",
+     "probe before it; before the first probe, or if only the last of several has it, to all",
      kEvents},
     {OptionId::kCapture, OptionGroup::kProbes, "", "capture", "LIST",
      "store the values of expressions, separated by commas, as C would write them: n, req->path, "
@@ -204,8 +203,7 @@ constexpr OptionFact kOptions[] = {
      "memory: TYPE is int8 to int64, uint8 to uint64, int, long, float, double, pointer, string or bytes[N], "
      "NAME the "
      "field's name, ADDR a number or SYMBOL+OFFSET. Belongs to the probe before it; before the first probe, "
-     "to all. "
-     "Repeatable",
+     "or if only the last of several has it, to all (but not a backtrace). Repeatable",
      kTracing},
     {OptionId::kLifecycle, OptionGroup::kProbes, "", "lifecycle", "",
      "also events for processes and threads that begin and end, fork, exec, libraries that are loaded and "

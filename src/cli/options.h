@@ -21,18 +21,19 @@ struct Command {
   bool quiet = false;
   bool json = false;
   ColorChoice color = ColorChoice::kAuto;
-  std::string view_dir;      // view: empty means the newest
-  std::string list_file;     // list: empty means session.pids
-  std::string list_glob;     // list: empty means all functions
-  bool clean_all = false;    // clean: not only session.pids
-  std::string save_dir;      // clean: for what the rings still hold
-  bool coverage = false;     // list: how their instructions would be patched
-  session::Options session;  // trace, record, count; pids and verbose also of list and clean
+  std::string view_dir;              // view: empty means the newest
+  std::string list_file;             // list: empty means session.pids
+  std::string list_glob;             // list: empty means all functions
+  bool clean_all = false;            // clean: not only session.pids
+  std::string save_dir;              // clean: for what the rings still hold
+  bool coverage = false;             // list: how their instructions would be patched
+  std::vector<std::string> remarks;  // how the order of options was understood, if that may surprise
+  session::Options session;          // trace, record, count; pids and verbose also of list and clean
 };
 
 // `args` without the program's name. The order of options matters: a context belongs to the probe before it,
-// or to all probes when it comes before the first. Every error is a kUsage whose message is one line that
-// says what to do.
+// or to all probes when it comes before the first or only behind the last. Every error is a kUsage whose
+// message is one line that says what to do.
 Result<Command> parse_command(const std::vector<std::string>& args);
 
 }  // namespace blip::cli

@@ -142,6 +142,57 @@ TEST(Options, a_context_belongs_to_the_probe_before_it) {
   EXPECT_TRUE(c.session.probes[2].contexts.empty());
 }
 
+// The table of the manual: topics.cc.
+TEST(Options, what_only_the_last_of_several_probes_has) {
+  static_assert(int(ContextKind::kBacktrace) == 8);
+  struct Row {
+    const char* words;
+    std::vector<std::string> contexts[2];
+    bool args[2];
+    size_t remarks;
+  };
+  const Row rows[] = {
+      {"--context reg:rdi --args --function a --function b", {{"rdi"}, {"rdi"}}, {true, true}, 0},
+      {"--function a --context reg:rdi --args --function b", {{"rdi"}, {}}, {true, false}, 0},
+      {"--function a --function b --context reg:rdi", {{"rdi"}, {"rdi"}}, {false, false}, 1},
+      {"--function a --function b --context reg:rdi --args", {{"rdi"}, {"rdi"}}, {true, true}, 2},
+      {"--function a --args --function b --context reg:rdi", {{"rdi"}, {"rdi"}}, {true, false}, 1},
+      {"--function a --context reg:rsi --function b --context reg:rdi",
+       {{"rsi"}, {"rdi"}},
+       {false, false},
+       0},
+      {"--context reg:rsi --function a --function b --context reg:rdi",
+       {{"rsi"}, {"rsi", "rdi"}},
+       {false, false},
+       0},
+      {"--function a --function b --context reg:rdi,backtrace", {{"rdi"}, {"rdi", "#8"}}, {false, false}, 1},
+      {"--function a --function b --context backtrace", {{}, {"#8"}}, {false, false}, 0},
+      {"--every-instruction a --function b --args", {{}, {}}, {false, true}, 0},
+      {"--function a --function b --filter n>5", {{}, {}}, {false, false}, 1},
+      {"--function a --function b --capture n", {{}, {}}, {false, false}, 1},
+      {"--function a --filter n>5 --function b --filter n>6", {{}, {}}, {false, false}, 0},
+  };
+  for (const Row& row : rows) {
+    const Command c = parse(std::string("trace -p 1 ") + row.words);
+    ASSERT_EQ(c.session.probes.size(), 2U) << row.words;
+    for (size_t i = 0; i < 2; ++i) {
+      EXPECT_EQ(names(c.session.probes[i].contexts), row.contexts[i]) << row.words;
+      EXPECT_EQ(c.session.probes[i].data.args, row.args[i]) << row.words;
+    }
+    EXPECT_EQ(c.remarks.size(), row.remarks) << row.words;
+  }
+}
+
+TEST(Options, filters_and_captures_stay_with_the_last_probe) {
+  const Command c =
+      parse("trace -p 1 --function a --function b --filter n>5 --capture n --locals --return c");
+  EXPECT_EQ(c.session.probes[0].data.condition, "");
+  EXPECT_EQ(c.session.probes[1].data.condition, "n>5");
+  EXPECT_TRUE(c.session.probes[1].data.locals);
+  EXPECT_FALSE(c.session.probes[2].data.locals);
+  EXPECT_TRUE(c.remarks.empty());
+}
+
 TEST(Options, a_context_before_the_first_probe_belongs_to_all) {
   const Command c = parse("trace --context reg:rdi -p 1 --function a --function b --context reg:rsi,reg:rdi");
   EXPECT_THAT(names(c.session.probes[0].contexts), ElementsAre("rdi"));

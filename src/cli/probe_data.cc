@@ -48,6 +48,13 @@ void ProbeData::spread_filter(Probes& probes) const {
       probe.data.condition = for_all_.condition;
 }
 
+GivenFirst ProbeData::given_first() const {
+  return {.args = for_all_.args,
+          .locals = for_all_.locals,
+          .captures = !for_all_.captures.empty(),
+          .filter = !for_all_.condition.empty()};
+}
+
 Status ProbeData::finish(Probes& probes) const {
   if (!for_all_.condition.empty()) spread_filter(probes);
   for (ProbeRequest& probe : probes) {

@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "cli/option_table.h"
+#include "cli/spread.h"
 #include "session/options.h"
 
 namespace blip::cli {
@@ -20,6 +21,7 @@ class ProbeData {
   Status apply(OptionId option, const std::string& value, Probes& probes);
   // Gives all probes what came before the first.
   Status finish(Probes& probes) const;
+  GivenFirst given_first() const;
 
  private:
   void spread_filter(Probes& probes) const;

@@ -75,6 +75,31 @@ constexpr Term kPermissions[] = {
      "seccomp profile that allows ptrace"},
 };
 
+constexpr Term kBelonging[] = {
+    {"blip trace -p 1 --context tid --function a --function b",
+     "before the first probe: `a` and `b` have tid"},
+    {"blip trace -p 1 --function a --context tid --function b", "after a probe: `a` alone has tid"},
+    {"blip trace -p 1 --function a --function b --context tid",
+     "only the last probe has the option: `a` and `b` have tid. The same holds for `--args` and `--locals`, "
+     "and a "
+     "notice says so"},
+    {"blip trace -p 1 --function a --args --function b --context tid",
+     "each option for itself: `a` has its arguments and tid, `b` has tid"},
+    {"blip trace -p 1 --function a --function b --context tid,backtrace",
+     "a backtrace is dear and never goes to other probes: `a` has tid, `b` has tid and the backtrace"},
+    {"blip trace -p 1 --function a --function b --filter 'n > 5' --capture n",
+     "`--filter` and `--capture` name variables of one function: they are `b`'s alone, and a notice says so. "
+     "Before "
+     "the first probe they hold for all"},
+};
+
+constexpr Topic kBelongingTopic = {"WHICH PROBES AN OPTION MEANS",
+                                   "`--context`, `--args`, `--locals`, `--filter` and `--capture` belong to "
+                                   "the probe before them; before the first "
+                                   "probe, to all. `--context`, `--args` or `--locals` that only the last of "
+                                   "several probes has belongs to all:",
+                                   kBelonging};
+
 constexpr Topic kTopics[] = {
     {"SPEC",
      "Which functions or instructions a probe means. Numbers are decimal, octal with `0` or hex with `0x` in "
@@ -120,6 +145,7 @@ std::string_view description() {
          "was.";
 }
 
+const Topic& first_topic() { return kBelongingTopic; }
 std::span<const Topic> topics() { return kTopics; }
 
 }  // namespace blip::cli

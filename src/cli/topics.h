@@ -21,6 +21,8 @@ struct Topic {
 
 std::string_view one_line_description();
 std::string_view description();
+// Stands before the commands.
+const Topic& first_topic();
 // In the order of a manual page, after the options.
 std::span<const Topic> topics();
 

@@ -69,6 +69,8 @@ struct Outcome {
 Outcome trace(const Command& command, const TracingHooks& hooks) {
   const bool has_command = !command.session.command.empty();
   StopSignals signals(&Session::request_stop, has_command ? &Session::forward_to_command : nullptr);
+  if (!command.quiet)
+    for (const std::string& remark : command.remarks) say(remark);
   const auto waiting = [&] {
     if (!command.quiet) say(fmt::format("waiting for a process named {}", command.session.process_name));
   };

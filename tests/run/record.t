@@ -32,7 +32,7 @@ with: libcalls.so.1
 run: blip record -p $PID --function parse_* --function libcalls.so.1:lib_work --context tid -o t
 reads:
 check: [len(events(n)) for n in ("parse_one", "parse_two", "lib_work", "other")] == [100, 200, 100, 0]
-check: {e.vtid for e in events("lib_work")} == {PID} and not hasattr(events("parse_one")[0], "vtid")
+check: {e.vtid for e in events()} == {PID}
 
 case: a context belongs to the probe before it
 target: lib_calls 10
@@ -42,6 +42,20 @@ reads:
 check: all(hasattr(e, "rdi") and not hasattr(e, "rsp") for e in events("parse_one"))
 check: all(hasattr(e, "rsp") and not hasattr(e, "rdi") for e in events("parse_two"))
 check: [e.rdi for e in events("parse_one")] == list(range(10))
+
+case: a context behind the last of several probes is for all, and told
+target: lib_calls 10
+with: libcalls.so.1
+run: blip record -p $PID --function parse_one --function parse_two --context reg:rdi -o t
+expect-stderr: --context after the last probe holds for all 2 probes
+reads:
+check: all(hasattr(e, "rdi") for e in events("parse_one") + events("parse_two")) and events("parse_one")
+
+case: a filter behind the last of several probes is its own, and that is told
+target: lib_calls 10
+with: libcalls.so.1
+run: blip count -p $PID --function parse_one --function parse_two --filter '$rdi < 0'
+expect-stderr: --filter holds for the last probe alone, parse_two
 
 case: a context before the first probe belongs to all
 target: lib_calls 10
