@@ -73,7 +73,7 @@ def from_blip(blip, path):
     values = {}
     for line in done.stdout.splitlines():
         event = json.loads(line)
-        values[event["name"].removesuffix(":return").split("(")[0]] = event.get("r")
+        values[event["name"].removesuffix(":return").split("(")[0]] = event.get("captures", {}).get("r")
     if not values:
         raise SystemExit(done.stderr)
     return values

@@ -10,6 +10,7 @@
 
 #include "cli/color.h"
 #include "cli/escape.h"
+#include "cli/event_json.h"
 
 namespace blip::cli {
 namespace {
@@ -93,7 +94,7 @@ std::string call_table(std::vector<CallSummary> calls, bool color, size_t most) 
 std::string call_json(const std::vector<CallSummary>& calls) {
   std::string out;
   for (const CallSummary& c : calls) {
-    out += "{\"name\":";
+    out += json_begin("latency") + ",\"name\":";
     append_json_string(out, c.name);
     out += ",\"module\":";
     append_json_string(out, c.module);

@@ -68,9 +68,11 @@ TEST(CallTable, modules_are_shown_where_names_need_them) {
 
 TEST(CallTable, json_has_nanoseconds_in_the_order_asked_for) {
   EXPECT_EQ(call_json({kCalls[1], kCalls[2]}),
-            "{\"name\":\"fast\",\"module\":\"a.out\",\"calls\":1000,\"total_ns\":50000,\"mean_ns\":50,"
+            "{\"v\":1,\"kind\":\"latency\",\"name\":\"fast\",\"module\":\"a.out\",\"calls\":1000,\"total_"
+            "ns\":50000,\"mean_ns\":50,"
             "\"p50_ns\":47,\"p99_ns\":103,\"max_ns\":1200,\"abandoned\":3,\"open\":0}\n"
-            "{\"name\":\"slow\",\"module\":\"a.out\",\"calls\":2,\"total_ns\":100000000,\"mean_ns\":50000000,"
+            "{\"v\":1,\"kind\":\"latency\",\"name\":\"slow\",\"module\":\"a.out\",\"calls\":2,\"total_ns\":"
+            "100000000,\"mean_ns\":50000000,"
             "\"p50_ns\":51000000,\"p99_ns\":51000000,\"max_ns\":51000000,\"abandoned\":0,\"open\":null}\n");
 }
 

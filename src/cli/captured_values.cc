@@ -14,7 +14,15 @@ namespace {
 
 constexpr uint8_t kZeros[256] = {};
 
-bool is_tid(const ctf::Field& field) { return field.name == "vtid" || field.name == "tid"; }
+bool is_tid(const ctf::Field& field) {
+  return ctf::is_plain(field.type) && (field.name == "vtid" || field.name == "tid");
+}
+
+// Keys of the event itself in JSON.
+bool is_of_head(const ctf::Field& field) {
+  return field.is_context && field.type == ctf::FieldType::kInt32 &&
+         (field.name == "vpid" || field.name == "vtid");
+}
 
 uint64_t load_number(const uint8_t* from, uint32_t size, bool is_signed) {
   uint64_t bits = 0;
@@ -26,7 +34,28 @@ uint64_t load_number(const uint8_t* from, uint32_t size, bool is_signed) {
 }  // namespace
 
 CapturedValues::CapturedValues(const ctf::EventClass& event_class, bool json)
-    : class_(event_class), json_(json) {}
+    : class_(event_class),
+      fields_(event_class.fields),
+      text_values_(false),
+      values_(json ? json_.values() : text_values_) {
+  if (json) make_keys();
+}
+
+void CapturedValues::make_keys() {
+  const std::function<void(ctf::Field&)> make_members = [&](ctf::Field& field) {
+    JsonKeys keys;
+    const bool is_structure = field.type == ctf::FieldType::kStruct;
+    for (ctf::Field& member : field.members) {
+      if (is_structure) member.name = keys.take(member.name);
+      make_members(member);
+    }
+  };
+  EventKeys keys;
+  for (ctf::Field& field : fields_) {
+    if (!is_of_head(field)) field.name = keys.take(ctf::group_of(field), field.name);
+    make_members(field);
+  }
+}
 
 const uint8_t* CapturedValues::take(size_t size) {
   if (size > rest_.size()) {
@@ -39,23 +68,27 @@ const uint8_t* CapturedValues::take(size_t size) {
 }
 
 // What tells faults and cuts is at the end of an event.
-bool CapturedValues::render(std::span<const uint8_t> fields, const PlaceAppender& append_place) {
+bool CapturedValues::render(std::span<const uint8_t> fields, const PlaceNamer& place_of) {
   rest_ = fields;
   bad_ = false;
   faults_ = cut_ = 0;
   tid_.clear();
   text_.clear();
-  cut_names_.clear();
+  head_ = {.name = class_.name};
+  values_.is_json() ? json_.begin() : text_values_.begin(text_, "");
   size_t end = fields.size();
-  for (auto field = class_.fields.rbegin(); field != class_.fields.rend() && end >= ctf::kBitsSize; ++field) {
+  for (auto field = fields_.rbegin(); field != fields_.rend() && end >= ctf::kBitsSize; ++field) {
     if (field->type != ctf::FieldType::kFaults && field->type != ctf::FieldType::kCut) break;
     end -= ctf::kBitsSize;
     (field->type == ctf::FieldType::kCut ? cut_ : faults_) = load<uint64_t>(&fields[end]);
   }
-  for (const ctf::Field& field : class_.fields)
-    if (!top(field, append_place)) return false;
-  if (!cut_names_.empty()) text_ += ",\"cut\":[" + cut_names_ + "]";
-  return true;
+  return std::all_of(fields_.begin(), fields_.end(),
+                     [&](const ctf::Field& field) { return top(field, place_of); });
+}
+
+void CapturedValues::append_json(std::string& out, int64_t time_ns, const session::FrameNamer* name_of) {
+  head_.time_ns = time_ns;
+  json_.append_to(out, head_, backtrace(), name_of);
 }
 
 void CapturedValues::take_backtrace(const ctf::Field& field) {
@@ -64,52 +97,57 @@ void CapturedValues::take_backtrace(const ctf::Field& field) {
   for (uint64_t& frame : backtrace_.frames) frame = load<uint64_t>(take(field.size));
 }
 
-bool CapturedValues::top(const ctf::Field& field, const PlaceAppender& append_place) {
-  const size_t before = text_.size();
-  const bool own_place = is_tid(field) && tid_.empty() && ctf::is_plain(field.type);
+bool CapturedValues::top(const ctf::Field& field, const PlaceNamer& place_of) {
   if (field.type == ctf::FieldType::kFaults || field.type == ctf::FieldType::kCut) {
     take(ctf::kBitsSize);
   } else if (field.output < class_.outputs.size() && class_.outputs[field.output].is_added) {
     take_backtrace(field);
   } else if (ctf::is_plain(field.type)) {
-    const uint8_t* from = take(ctf::field_size(field.type));
-    if (class_.leads_with_pid && &field == &class_.fields.front()) backtrace_.vpid = load<int32_t>(from);
-    if (field.type == ctf::FieldType::kStackInfo) {
-      backtrace_.info = load<uint64_t>(from);
-      return !bad_;
-    }
-    if (own_place) {
-      append_plain(tid_, field.type, from, json_);
-    } else if (json_ || !field.is_implicit) {
-      lead(field.name, text_.empty() && !json_);
-      append_plain(text_, field.type, from, json_);
-      if (class_.many_places && field.name == "ip") append_place(load<uint64_t>(from), text_);
-    }
+    plain(field, place_of);
   } else {
-    lead(field.name, text_.empty() && !json_);
-    value(field, ctf::kNoOutput, false);
-    if (field.is_implicit && !json_) text_.resize(before);
+    show(field, [&] { value(field, ctf::kNoOutput, false); });
   }
   return !bad_;
 }
 
-void CapturedValues::lead(std::string_view name, bool is_first) {
-  if (json_) {
-    if (!is_first) text_ += ',';
-    append_json_string(text_, name);
-    text_ += ':';
+void CapturedValues::plain(const ctf::Field& field, const PlaceNamer& place_of) {
+  const uint8_t* from = take(ctf::field_size(field.type));
+  const bool is_pid = class_.leads_with_pid && &field == &fields_.front();
+  if (is_pid) backtrace_.vpid = load<int32_t>(from);
+  if (field.type == ctf::FieldType::kStackInfo) {
+    backtrace_.info = load<uint64_t>(from);
     return;
   }
-  if (!is_first) text_ += ", ";
-  if (name.empty()) return;
-  append_escaped(text_, name);
-  text_ += " = ";
+  if (values_.is_json() && is_of_head(field)) {
+    (field.name == "vpid" ? head_.pid : head_.tid) = load<int32_t>(from);
+    return;
+  }
+  if (!values_.is_json() && is_tid(field) && tid_.empty()) {
+    append_plain(tid_, field.type, from, false);
+    return;
+  }
+  const bool is_place = class_.many_places && field.name == "ip" && place_of;
+  const std::string place = is_place ? place_of(load<uint64_t>(from)) : std::string();
+  show(field, [&] {
+    values_.plain(field.type, from);
+    if (!values_.is_json()) append_place(place, text_);
+  });
+  head_.place += place;
+}
+
+// A field of the event itself.
+template <typename Write>
+void CapturedValues::show(const ctf::Field& field, Write write) {
+  if (values_.is_json()) return json_.field(ctf::group_of(field), field.name, write);
+  const size_t before = text_.size();
+  values_.member(field.name, text_.empty(), write);
+  if (field.is_implicit) text_.resize(before);
 }
 
 void CapturedValues::value(const ctf::Field& field, uint32_t output, bool is_element) {
   const bool own = field.output != ctf::kNoOutput && !is_element;
   if (own) output = field.output;
-  const size_t before = text_.size();
+  const ValueWriter::Mark before = values_.mark();
   switch (field.type) {
     case ctf::FieldType::kStruct:
       structure(field, output, is_element);
@@ -119,7 +157,7 @@ void CapturedValues::value(const ctf::Field& field, uint32_t output, bool is_ele
       break;
     case ctf::FieldType::kSequence:
       elements(field, load<uint16_t>(take(ctf::kCountSize)));
-      if (is_cut(output)) tell_cut(field);
+      if (is_cut(output)) values_.cut();
       break;
     case ctf::FieldType::kText:
     case ctf::FieldType::kNote:
@@ -128,9 +166,9 @@ void CapturedValues::value(const ctf::Field& field, uint32_t output, bool is_ele
     default:
       number(field);
   }
-  if (own && (faults_ >> output & 1) != 0) {
-    text_.resize(before);
-    text_ += json_ ? "null" : kBadAddress;
+  if (own && is_fault(output)) {
+    values_.rewind(before);
+    values_.note(kBadAddress);
   }
 }
 
@@ -138,41 +176,38 @@ void CapturedValues::number(const ctf::Field& field) {
   const uint32_t size = ctf::number_size(field);
   const uint8_t* from = take(size);
   if (field.type == ctf::FieldType::kFloat) {
-    if (size == sizeof(float)) return append_float(text_, load<float>(from), json_);
-    return append_float(text_, load<double>(from), json_);
+    if (size == sizeof(float)) return values_.real(load<float>(from));
+    return values_.real(load<double>(from));
   }
   const uint64_t bits = load_number(from, size, field.is_signed && !field.is_hex);
-  if (field.type == ctf::FieldType::kBool) return append_truth(text_, bits);
+  if (field.type == ctf::FieldType::kBool) return values_.truth(bits);
   if (field.type == ctf::FieldType::kChar)
-    return append_character(text_, static_cast<uint8_t>(bits), field.is_signed, json_);
+    return values_.character(static_cast<uint8_t>(bits), field.is_signed);
   const auto label = std::find_if(field.labels.begin(), field.labels.end(), [&](const ctf::Label& l) {
     return load_number(reinterpret_cast<const uint8_t*>(&l.value), size, field.is_signed) == bits;
   });
   if (label != field.labels.end()) {
-    append_labelled(text_, label->name, bits, field.is_signed, json_);
+    values_.labelled(label->name, bits, field.is_signed);
   } else {
-    append_integer(text_, bits, field.is_signed, field.is_hex, json_);
+    values_.integer(bits, field.is_signed, field.is_hex);
   }
 }
 
 // Those that are there of the first few.
 void CapturedValues::text_list(const ctf::Field& field) {
-  const size_t before = text_.size();
+  const ValueWriter::Mark before = values_.mark();
   const ctf::Field& told = field.members.front();
   const auto size = load<uint64_t>(take(told.size));
-  text_ += json_ ? "[" : "[ ";
-  size_t end = text_.size();
+  values_.open_list();
   for (size_t i = 1; i < field.members.size(); ++i) {
-    if (i > 1) text_ += json_ ? "," : ", ";
-    value(field.members[i], ctf::kNoOutput, false);
-    if (i <= size) end = text_.size();
+    const ValueWriter::Mark end = values_.mark();
+    values_.element(i - 1, [&] { value(field.members[i], ctf::kNoOutput, false); });
+    if (i > size) values_.rewind(end);
   }
-  text_.resize(end);
-  if (size >= field.members.size()) json_ ? tell_cut(field) : void(text_ += ", ...");
-  text_ += json_ ? "]" : size == 0 ? "]" : " ]";
-  if (told.output < class_.outputs.size() && (faults_ >> told.output & 1) != 0) {
-    text_.resize(before);
-    text_ += json_ ? "null" : kBadAddress;
+  values_.close_list(size == 0, size >= field.members.size());
+  if (is_fault(told.output)) {
+    values_.rewind(before);
+    values_.note(kBadAddress);
   }
 }
 
@@ -181,47 +216,35 @@ void CapturedValues::structure(const ctf::Field& field, uint32_t output, bool is
       field.members[0].type == ctf::FieldType::kInt &&
       is_text_list(field.members[0].name, field.members[1].name))
     return text_list(field);
-  text_ += json_ ? "{" : "{ ";
-  for (const ctf::Field& member : field.members) {
-    lead(member.name, &member == &field.members.front());
-    value(member, output, is_element);
-  }
-  text_ += json_ ? "}" : field.members.empty() ? "}" : " }";
+  values_.open_structure();
+  for (const ctf::Field& member : field.members)
+    values_.member(member.name, &member == &field.members.front(),
+                   [&] { value(member, output, is_element); });
+  values_.close_structure(field.members.empty());
 }
 
 void CapturedValues::elements(const ctf::Field& field, uint32_t count) {
-  text_ += json_ ? "[" : "[ ";
-  for (uint32_t i = 0; i < count && !bad_; ++i) {
-    if (i != 0) text_ += json_ ? "," : ", ";
-    value(field.members.front(), ctf::kNoOutput, true);
-  }
-  text_ += json_ ? "]" : count == 0 ? "]" : " ]";
+  values_.open_list();
+  for (uint32_t i = 0; i < count && !bad_; ++i)
+    values_.element(i, [&] { value(field.members.front(), ctf::kNoOutput, true); });
+  values_.close_list(count == 0);
 }
 
 void CapturedValues::string(const ctf::Field& field, uint32_t output, bool is_element) {
   const auto end = std::find(rest_.begin(), rest_.end(), 0);
   const auto size = static_cast<size_t>(end - rest_.begin());
   const std::string_view text(reinterpret_cast<const char*>(take(size + 1)), bad_ ? 0 : size);
-  if (field.type == ctf::FieldType::kNote && !json_) {
-    append_escaped(text_, text);
-    return;
-  }
-  const bool cut = !is_element && field.type == ctf::FieldType::kText && is_cut(output);
-  append_quoted(text_, text, false, json_);
-  if (cut) tell_cut(field);
+  if (field.type == ctf::FieldType::kNote) return values_.note(text);
+  values_.text(text);
+  if (!is_element && is_cut(output)) values_.cut();
 }
 
 bool CapturedValues::is_cut(uint32_t output) const {
   return output < class_.outputs.size() && (cut_ >> output & 1) != 0;
 }
 
-void CapturedValues::tell_cut(const ctf::Field& field) {
-  if (!json_) {
-    text_ += "...";
-    return;
-  }
-  if (!cut_names_.empty()) cut_names_ += ',';
-  append_json_string(cut_names_, field.name);
+bool CapturedValues::is_fault(uint32_t output) const {
+  return output < class_.outputs.size() && (faults_ >> output & 1) != 0;
 }
 
 }  // namespace blip::cli

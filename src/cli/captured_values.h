@@ -3,52 +3,61 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "cli/backtrace_text.h"
+#include "cli/event_json.h"
 #include "ctf/schema.h"
 
 namespace blip::cli {
 
-// The fields of an event of a class with a hit word (ctf::EventPacker makes them) as text or JSON:
-//
-//   n = 5, path = "/admin"..., pt = { x = 1, y = 2 }, color = RED (1), v = [ 1, 2, 3 ], s = <bad address>
-//   ,"n":5,"path":"/admin","pt":{"x":1,"y":2},"color":"RED","v":[1,2,3],"s":null,"cut":["path"]
+// The fields of an event, which lie back to back (ctf::EventPacker makes those of a class with a hit word),
+// as text or JSON: value_writer.h, event_json.h.
 class CapturedValues {
  public:
-  // Appends the name of the place at an address, if it has one.
-  using PlaceAppender = std::function<void(uint64_t ip, std::string& out)>;
+  // The name of the place at an address; empty: it has none.
+  using PlaceNamer = std::function<std::string(uint64_t ip)>;
 
   CapturedValues(const ctf::EventClass& event_class, bool json);
 
   // `fields`: behind the header, the pid with them. False: they are not as the class says.
-  bool render(std::span<const uint8_t> fields, const PlaceAppender& append_place);
+  bool render(std::span<const uint8_t> fields, const PlaceNamer& place_of);
 
-  // Of the event rendered last. The thread's id stands apart; empty: it has none.
+  // Of the event rendered last. Text has the thread's id apart; empty: it has none.
   const std::string& tid() const { return tid_; }
   const std::string& text() const { return text_; }
   // None: the class has none.
   const Backtrace* backtrace() const { return has_backtrace_ ? &backtrace_ : nullptr; }
+  void append_json(std::string& out, int64_t time_ns, const session::FrameNamer* name_of);
 
  private:
+  void make_keys();
   void take_backtrace(const ctf::Field& field);
-  bool top(const ctf::Field& field, const PlaceAppender& append_place);
+  bool top(const ctf::Field& field, const PlaceNamer& place_of);
+  void plain(const ctf::Field& field, const PlaceNamer& place_of);
+  template <typename Write>
+  void show(const ctf::Field& field, Write write);
   void value(const ctf::Field& field, uint32_t output, bool is_element);
   void number(const ctf::Field& field);
   void text_list(const ctf::Field& field);
   void structure(const ctf::Field& field, uint32_t output, bool is_element);
   void elements(const ctf::Field& field, uint32_t count);
   void string(const ctf::Field& field, uint32_t output, bool is_element);
-  void lead(std::string_view name, bool is_first);
   bool is_cut(uint32_t output) const;
-  void tell_cut(const ctf::Field& field);
+  bool is_fault(uint32_t output) const;
 
   // The next `size` bytes; zeros, and bad_, if there are not so many.
   const uint8_t* take(size_t size);
 
   const ctf::EventClass& class_;
-  bool json_;
+  std::vector<ctf::Field> fields_;  // of the class; for JSON their names are keys
+  ValueWriter text_values_;
+  EventJson json_;
+  ValueWriter& values_;
+  EventJson::Head head_;
   std::span<const uint8_t> rest_;
   bool bad_ = false;
   uint64_t faults_ = 0;
@@ -57,7 +66,6 @@ class CapturedValues {
   Backtrace backtrace_;
   bool has_backtrace_ = false;
   std::string text_;
-  std::string cut_names_;  // of JSON
 };
 
 }  // namespace blip::cli

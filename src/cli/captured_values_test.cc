@@ -20,8 +20,18 @@ std::string shown(const ctf::EventClass& c, const HitRecord& record, bool json =
   const auto event = packer.pack(record.bytes());
   if (!event || !ctf::check_outputs(c)) return "malformed";
   CapturedValues values(c, json);
-  if (!values.render(*event, [](uint64_t, std::string& out) { out += " <f+0x1>"; })) return "bad";
+  if (!values.render(*event, [](uint64_t) { return "f+0x1"; })) return "bad";
+  if (json) {
+    std::string line;
+    values.append_json(line, 7, nullptr);
+    return line;
+  }
   return (values.tid().empty() ? "" : values.tid() + " | ") + values.text();
+}
+
+// The line of an event that has fields of the group "fields" alone.
+std::string of_fields(const std::string& fields, const std::string& marks = "") {
+  return "{\"v\":1,\"kind\":\"event\",\"time\":7,\"name\":\"f\",\"fields\":{" + fields + "}" + marks + "}\n";
 }
 
 ctf::EventClass all_kinds() {
@@ -49,10 +59,10 @@ TEST(CapturedValues, text_and_json_of_what_is_captured) {
   EXPECT_EQ(shown(c, r),
             "n = 5, path = \"/admin\", pt = { x = 1, y = -2 }, color = RED (5), v = [ 1, 2 ], p = 0x7f0a61, "
             "gone = <optimized out>, a = [ 'a' (97), '\\n' (10) ]");
-  EXPECT_EQ(
-      shown(c, r, true),
-      ",\"n\":5,\"path\":\"/admin\",\"pt\":{\"x\":1,\"y\":-2},\"color\":\"RED\",\"v\":[1,2],\"p\":8325729,"
-      "\"gone\":\"<optimized out>\",\"a\":[\"a\",\"\\n\"]");
+  EXPECT_EQ(shown(c, r, true),
+            of_fields("\"n\":5,\"path\":\"/admin\",\"pt\":{\"x\":1,\"y\":-2},\"color\":"
+                      "\"RED\",\"v\":[1,2],\"p\":8325729,\"gone\":null,\"a\":[\"a\",\"\\n\"]",
+                      ",\"missing\":{\"/fields/gone\":\"optimized out\"}"));
 }
 
 TEST(CapturedValues, what_could_not_be_read_and_what_was_cut) {
@@ -63,10 +73,13 @@ TEST(CapturedValues, what_could_not_be_read_and_what_was_cut) {
       shown(c, r),
       "n = -1, path = <bad address>, pt = <bad address>, color = NEG (-1), v = [ 1 ]..., p = <bad address>, "
       "gone = <optimized out>, a = <bad address>");
-  EXPECT_EQ(shown(c, r, true),
-            ",\"n\":-1,\"path\":null,\"pt\":null,\"color\":\"NEG\",\"v\":[1],\"p\":null,\"gone\":\"<"
-            "optimized out>\",\"a\":null,"
-            "\"cut\":[\"v\"]");
+  EXPECT_EQ(
+      shown(c, r, true),
+      of_fields("\"n\":-1,\"path\":null,\"pt\":null,\"color\":\"NEG\",\"v\":[1],\"p\":null,\"gone\":null,"
+                "\"a\":null",
+                ",\"cut\":[\"/fields/v\"],\"missing\":{\"/fields/path\":\"bad address\",\"/fields/pt\":"
+                "\"bad address\",\"/fields/p\":\"bad address\",\"/fields/gone\":\"optimized out\","
+                "\"/fields/a\":\"bad address\"}"));
   const HitRecord cut = HitRecord(c).value(0, int32_t{3}).dynamic(1, "ab", true).dynamic(3, "");
   EXPECT_EQ(shown(c, cut).substr(0, 73),
             "n = 3, path = \"ab\"..., pt = { x = 0, y = 0 }, color = 3, v = [ ], p = 0x0");
@@ -86,14 +99,14 @@ TEST(CapturedValues, floats_and_truth) {
                             .value(2, 0.0L)
                             .value(3, uint8_t{7});
   EXPECT_EQ(shown(c, odd), "f = nan, d = -inf, l = 0, b = 7");
-  EXPECT_EQ(shown(c, odd, true), ",\"f\":\"nan\",\"d\":\"-inf\",\"l\":0,\"b\":7");
+  EXPECT_EQ(shown(c, odd, true), of_fields("\"f\":\"nan\",\"d\":\"-inf\",\"l\":0,\"b\":7"));
 }
 
 TEST(CapturedValues, characters_in_json_are_one_character) {
   const ctf::EventClass c = captured_class({fixed(1)}, {number("c", FieldType::kChar, 0, 1, true)});
   EXPECT_EQ(shown(c, HitRecord(c).value(0, '\xe9')), "c = '\\xe9' (-23)");
-  EXPECT_EQ(shown(c, HitRecord(c).value(0, '\xe9'), true), ",\"c\":\"\xc3\xa9\"");
-  EXPECT_EQ(shown(c, HitRecord(c).value(0, '\0'), true), ",\"c\":\"\\u0000\"");
+  EXPECT_EQ(shown(c, HitRecord(c).value(0, '\xe9'), true), of_fields("\"c\":\"\xc3\xa9\""));
+  EXPECT_EQ(shown(c, HitRecord(c).value(0, '\0'), true), of_fields("\"c\":\"\\u0000\""));
 }
 
 TEST(CapturedValues, nothing_of_the_target_steers_the_terminal) {
@@ -111,7 +124,34 @@ TEST(CapturedValues, the_thread_stands_apart_and_implicit_fields_are_for_program
   c.many_places = true;
   const HitRecord r = HitRecord(c).plain(0, 4711).plain(1, 3).plain(2, 16).value(0, int32_t{1});
   EXPECT_EQ(shown(c, r), "4711 | ip = 0x10 <f+0x1>, n = 1");
-  EXPECT_EQ(shown(c, r, true), "4711 | ,\"cpu\":3,\"ip\":16 <f+0x1>,\"n\":1");
+  EXPECT_EQ(shown(c, r, true),
+            "{\"v\":1,\"kind\":\"event\",\"time\":7,\"name\":\"f\",\"place\":\"f+0x1\",\"tid\":4711,"
+            "\"context\":{\"cpu\":3},\"fields\":{\"ip\":16,\"n\":1}}\n");
+}
+
+ctf::Field of(ctf::FieldGroup group, ctf::Field field) {
+  field.group = group;
+  return field;
+}
+
+// The issue's: an argument called name. No name of the program or the user meets a key of the event, nor
+// another one of its own group.
+TEST(CapturedValues, no_key_comes_twice) {
+  using enum ctf::FieldGroup;
+  const ctf::EventClass c = captured_class(
+      {fixed(4), string(9)},
+      {of(kOwn, {"depth", FieldType::kUint32}), of(kArgument, integer("name", 0, 4)),
+       of(kArgument, integer("time", 0, 4)), of(kLocal, integer("name", 0, 4)),
+       of(kCapture, integer("depth", 0, 4)), of(kCapture, integer("depth", 0, 4)),
+       of(kCapture, integer("depth_2", 0, 4)), of(kCapture, integer("x\xff", 0, 4)),
+       of(kCapture, integer("x\xfe", 0, 4)), of(kContext, text("cut", 1)), of(kOwn, integer("missing", 0, 4)),
+       of(kCapture, structure("s/~", {integer("a", 0, 4), integer("a", 0, 4), text("a", 1)}))});
+  EXPECT_EQ(shown(c, HitRecord(c).plain(0, 3).value(0, int32_t{5}).dynamic(1, "t", true), true),
+            "{\"v\":1,\"kind\":\"event\",\"time\":7,\"name\":\"f\",\"depth\":3,\"missing_2\":5,"
+            "\"context\":{\"cut\":\"t\"},\"args\":{\"name\":5,\"time\":5},\"locals\":{\"name\":5},"
+            "\"captures\":{\"depth\":5,\"depth_2\":5,\"depth_2_2\":5,\"x\\ufffd\":5,\"x\\ufffd_2\":5,"
+            "\"s/~\":{\"a\":5,\"a_2\":5,\"a_3\":\"t\"}},"
+            "\"cut\":[\"/context/cut\",\"/captures/s~1~0/a_3\"]}\n");
 }
 
 TEST(CapturedValues, an_event_that_ends_too_soon_is_none) {

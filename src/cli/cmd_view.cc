@@ -21,10 +21,11 @@ ViewColor view_color(ColorChoice choice) {
 }
 
 Result<int> view(const Command& command) {
-  if (!command.view_dir.empty()) return view_trace(command.view_dir, view_color(command.color));
+  const ViewStyle style{view_color(command.color), command.json};
+  if (!command.view_dir.empty()) return view_trace(command.view_dir, style);
   TRY(const std::string dir, ctf::newest_trace("."));
   if (!command.quiet) say("viewing " + dir);
-  return view_trace(dir, view_color(command.color));
+  return view_trace(dir, style);
 }
 
 }  // namespace

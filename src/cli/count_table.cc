@@ -9,6 +9,7 @@
 
 #include "cli/color.h"
 #include "cli/escape.h"
+#include "cli/event_json.h"
 
 namespace blip::cli {
 namespace {
@@ -64,7 +65,7 @@ std::string count_table(std::vector<ProbeCount> counts, bool color) {
 std::string count_json(const std::vector<ProbeCount>& counts) {
   std::string out;
   for (const ProbeCount& count : counts) {
-    out += "{\"name\":";
+    out += json_begin("count") + ",\"name\":";
     append_json_string(out, count.name);
     out += ",\"module\":";
     append_json_string(out, count.module);

@@ -9,6 +9,7 @@
 
 #include "cli/color.h"
 #include "cli/escape.h"
+#include "cli/event_json.h"
 #include "cli/list_table.h"
 
 namespace blip::cli {
@@ -59,6 +60,18 @@ void append_number(std::string& out, std::string_view name, uint64_t value) {
   fmt::format_to(std::back_inserter(out), "\"{}\":{},", name, value);
 }
 
+// "name":{"a":1,"b":2}
+void append_counts(std::string& out, std::string_view name, const std::vector<Count>& counts) {
+  JsonKeys keys;
+  fmt::format_to(std::back_inserter(out), "\"{}\":{{", name);
+  for (const Count& count : counts) {
+    if (&count != &counts.front()) out += ',';
+    append_json_string(out, keys.take(count.name));
+    fmt::format_to(std::back_inserter(out), ":{}", count.number);
+  }
+  out += '}';
+}
+
 }  // namespace
 
 std::string coverage_table(const InstructionCoverage& coverage, bool color) {
@@ -84,7 +97,7 @@ std::string coverage_table(const InstructionCoverage& coverage, bool color) {
 std::string coverage_json(const InstructionCoverage& coverage) {
   std::string out;
   for (const RefusedInstruction& r : coverage.refused) {
-    out += "{\"place\":";
+    out += json_begin("refused") + ",\"place\":";
     append_json_string(out, r.place);
     fmt::format_to(std::back_inserter(out), ",\"address\":{},\"module\":", r.address);
     append_json_string(out, r.module);
@@ -92,23 +105,16 @@ std::string coverage_json(const InstructionCoverage& coverage) {
     append_json_string(out, r.reason);
     out += "}\n";
   }
-  out += '{';
+  out += json_begin("coverage") + ",";
   append_number(out, "total", coverage.total);
   append_number(out, "jump", coverage.jumps());
   append_number(out, "trap", coverage.traps());
   append_number(out, "refused", coverage.refused_count());
   append_number(out, "functions", coverage.functions);
-  for (const Count& step : steps_of(coverage))
-    if (step.name != step_name(PatchStep::kTrap)) append_number(out, step.name, step.number);
-  out += "\"reasons\":{";
-  bool first = true;
-  for (const Count& reason : reasons_of(coverage)) {
-    if (!first) out += ',';
-    first = false;
-    append_json_string(out, reason.name);
-    fmt::format_to(std::back_inserter(out), ":{}", reason.number);
-  }
-  return out + "}}\n";
+  append_counts(out, "steps", steps_of(coverage));
+  out += ',';
+  append_counts(out, "reasons", reasons_of(coverage));
+  return out + "}\n";
 }
 
 std::string coverage_summary(const InstructionCoverage& coverage) {

@@ -31,9 +31,11 @@ TEST(CoverageTable, shows_steps_sums_and_reasons) {
 
 TEST(CoverageTable, json_ends_with_all_numbers) {
   const std::string json = coverage_json(some());
-  EXPECT_THAT(json, HasSubstr("{\"place\":\"f+0x4\",\"address\":4660,\"module\":\"m\",\"refused\":\"a "
+  EXPECT_THAT(json, HasSubstr("{\"v\":1,\"kind\":\"refused\",\"place\":\"f+0x4\",\"address\":4660,\"module\":"
+                              "\"m\",\"refused\":\"a "
                               "\\\"reason\\\" at 0x5\"}\n"
-                              "{\"total\":1000,\"jump\":990,\"trap\":5,\"refused\":5,\"functions\":2,"
+                              "{\"v\":1,\"kind\":\"coverage\",\"total\":1000,\"jump\":990,\"trap\":5,"
+                              "\"refused\":5,\"functions\":2,\"steps\":{"
                               "\"nop5\":10,\"insn\":0,"));
   EXPECT_THAT(json, EndsWith("\"reasons\":{\"common\":4,\"rare\":1}}\n"));
 }

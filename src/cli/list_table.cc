@@ -11,6 +11,7 @@
 #include "base/parallel.h"
 #include "cli/color.h"
 #include "cli/escape.h"
+#include "cli/event_json.h"
 #include "cli/json_text.h"
 #include "cli/list_data.h"
 
@@ -148,8 +149,9 @@ class JsonWriter {
   JsonWriter(const Listing& listing, bool details) : listing_(listing), details_(details) {}
 
   void append(const ListedFunction& f) {
+    static const std::string begin = json_begin("function");
     JsonText json(out_);
-    out_ += '{';
+    out_ += begin;
     json.text("name", f.name);
     if (!f.mangled.empty()) json.text("mangled", f.mangled);
     json.number("address", f.address);

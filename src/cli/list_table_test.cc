@@ -68,13 +68,14 @@ TEST(ListTable, colour_only_when_asked_for) {
 }
 
 TEST(ListJson, one_object_per_line) {
-  EXPECT_EQ(
-      list_json(listing_of({kParse, kTiny}), false),
-      "{\"name\":\"ns::parse\",\"mangled\":\"_ZN2ns5parseEv\",\"address\":432,\"size\":132,\"module\":"
-      "\"exe\","
-      "\"patch\":\"jump\",\"step\":\"window\"}\n"
-      "{\"name\":\"is_ready\",\"address\":94355090223680,\"size\":3,\"module\":\"exe\",\"patch\":\"none\","
-      "\"refused\":\"too short\"}\n");
+  EXPECT_EQ(list_json(listing_of({kParse, kTiny}), false),
+            "{\"v\":1,\"kind\":\"function\",\"name\":\"ns::parse\",\"mangled\":\"_ZN2ns5parseEv\","
+            "\"address\":432,\"size\":132,\"module\":"
+            "\"exe\","
+            "\"patch\":\"jump\",\"step\":\"window\"}\n"
+            "{\"v\":1,\"kind\":\"function\",\"name\":\"is_ready\",\"address\":94355090223680,\"size\":3,"
+            "\"module\":\"exe\",\"patch\":\"none\","
+            "\"refused\":\"too short\"}\n");
 }
 
 TEST(ListSummary, counts) {

@@ -89,9 +89,10 @@ TEST(CountTable, module_when_a_name_is_in_two) {
 }
 
 TEST(CountTable, json_always_names_the_module) {
-  EXPECT_EQ(count_json({{"work", "server", 18446744073709551615U}, {"e\x1b", "lib\"", 0}}),
-            "{\"name\":\"work\",\"module\":\"server\",\"hits\":18446744073709551615}\n"
-            "{\"name\":\"e\\u001b\",\"module\":\"lib\\\"\",\"hits\":0}\n");
+  EXPECT_EQ(
+      count_json({{"work", "server", 18446744073709551615U}, {"e\x1b", "lib\"", 0}}),
+      "{\"v\":1,\"kind\":\"count\",\"name\":\"work\",\"module\":\"server\",\"hits\":18446744073709551615}\n"
+      "{\"v\":1,\"kind\":\"count\",\"name\":\"e\\u001b\",\"module\":\"lib\\\"\",\"hits\":0}\n");
 }
 
 }  // namespace

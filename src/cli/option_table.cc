@@ -39,7 +39,7 @@ constexpr VerbFact kVerbs[] = {
      "the same by its type, with what an argument was when the call began\n"
      "blip trace -p 4711 --return parse_request --capture '$return, entry(n), entry(req->length)'\n"
      "only the slow ones, and those that failed\n"
-     "blip trace -p 4711 --return 'handle_*' --filter 'latency_ns > 1000000 || (int)ret < 0'\n"},
+     "blip trace -p 4711 --return 'handle_*' --filter 'latency > 1ms || (int)ret < 0'\n"},
     {Verb::kRecord, "record",
      "blip record [OPTIONS] PROBES... (-p PID | -n NAME | -c \"CMD\" | -- CMD ARGS...) [-o DIR]",
      "write events to a trace",
@@ -91,14 +91,16 @@ constexpr VerbFact kVerbs[] = {
      "blip list -p 4711 --json\n"
      "how many of a library's instructions can be probed, and how\n"
      "blip list /usr/lib/x86_64-linux-gnu/libc.so.6 --coverage\n"},
-    {Verb::kView, "view", "blip view [DIR]", "print a recorded trace",
+    {Verb::kView, "view", "blip view [OPTIONS] [DIR]", "print a recorded trace",
      "Prints the events of the trace in DIR, merged over all CPUs and sorted by time. Without DIR: the "
      "newest trace that\n"
      "`blip record` left in the current directory under its default name.",
      "the newest trace here\n"
      "blip view\n"
      "a certain one, its first events\n"
-     "blip view /tmp/handle | head\n"},
+     "blip view /tmp/handle | head\n"
+     "for another program\n"
+     "blip view /tmp/handle --json | jq .latency_ns\n"},
     {Verb::kClean, "clean", "blip clean [OPTIONS] (-p PID [--save DIR] | --all)",
      "take out what a killed blip left in a process",
      "A process whose blip was killed goes on with its probes in place. blip clean restores its code, and "
@@ -152,7 +154,7 @@ constexpr OptionFact kOptions[] = {
      kTracing},
     {OptionId::kFilter, OptionGroup::kProbes, "", "filter", "EXPR",
      "record or count only hits that EXPR is true for, which is written as for --capture, as in 'n > 100 && "
-     "req->path == \"/admin\"'. What cannot be read is not true. Of returns: as in 'latency_ns > 1000000 && "
+     "req->path == \"/admin\"'. What cannot be read is not true. Of returns: as in 'latency > 1ms && "
      "$return < 0 && entry(n) > 5'; ret is unsigned, (int)ret and (long)ret are not. Belongs to the probe "
      "before it; before the first probe, to all, or to all returns if it is about them. A function that "
      "several mean is probed once, with the filter of the first",
@@ -262,8 +264,8 @@ constexpr OptionFact kOptions[] = {
      "refused; "
      "-v lists those",
      kList},
-    {OptionId::kJson, OptionGroup::kOutput, "", "json", "", "one JSON object per line",
-     kTrace | kCount | kList},
+    {OptionId::kJson, OptionGroup::kOutput, "", "json", "", "one JSON object per line (docs/json.md)",
+     kTrace | kCount | kList | kView},
     {OptionId::kColor, OptionGroup::kOutput, "", "color", "WHEN",
      "auto (the default: when printing to a terminal and NO_COLOR is not set), always, never", kAll},
     {OptionId::kNumSubbuf, OptionGroup::kBuffers, "", "num-subbuf", "N",

@@ -36,12 +36,12 @@ struct Printer::ClassFormat {
     uint32_t offset;
     bool is_place = false;  // an address that is to be followed by its name
   };
-  std::string name;  // text: with colour; JSON: from ,"name": on
+  std::string name;  // with colour
   bool has_tid = false;
   Part tid;
   std::vector<Part> parts;
-  std::string tail;
-  std::unique_ptr<CapturedValues> captured;  // of a class with a hit word: instead of tid and parts
+  std::unique_ptr<CapturedValues>
+      values;  // of JSON, and of a class with a hit word: instead of tid and parts
 };
 
 int64_t measure_realtime_offset() {
@@ -71,13 +71,11 @@ Printer::~Printer() = default;
 void Printer::event(const session::EventView& view) {
   if (output_.closed()) return;
   ClassFormat& format = format_of(view.event_class);
-  if (format.captured) {
-    if (!render_captured(view, format)) return;
-  } else if (view.record.size() < view.event_class.record_size) {
-    return;
-  }
+  if (!view.event_class.has_hit_word && view.record.size() < view.event_class.record_size) return;
+  if (format.values && !render(view, format)) return;
   if (style_.json) {
-    json_line(view, format);
+    format.values->append_json(buffer_, static_cast<int64_t>(view.time_ns) + style_.realtime_offset,
+                               view.frames_of);
   } else {
     text_line(view, format);
   }
@@ -109,41 +107,27 @@ Printer::ClassFormat& Printer::format_of(const ctf::EventClass& event_class) {
   auto& slot = formats_[event_class.id];
   if (slot) return *slot;
   slot = std::make_unique<ClassFormat>();
-  if (style_.json) {
-    slot->name = ",\"name\":";
-    append_json_string(slot->name, event_class.name);
-  } else {
-    if (style_.color) slot->name += kNameColor;
-    append_escaped(slot->name, event_class.name);
-    if (style_.color) slot->name += kPlain;
-  }
-  if (event_class.has_hit_word) {
-    slot->captured = std::make_unique<CapturedValues>(event_class, style_.json);
-    slot->tail = style_.json ? "}\n" : " }\n";
+  if (style_.color) slot->name += kNameColor;
+  append_escaped(slot->name, event_class.name);
+  if (style_.color) slot->name += kPlain;
+  if (event_class.has_hit_word || style_.json) {
+    slot->values = std::make_unique<CapturedValues>(event_class, style_.json);
     return *slot;
   }
   for (const ctf::Field& field : event_class.fields) {
     if (field.offset + ctf::field_size(field.type) > event_class.record_size) continue;
     if (is_tid(field) && !slot->has_tid) {
       slot->has_tid = true;
-      slot->tid = {",\"tid\":", field.type, field.offset};
+      slot->tid = {"", field.type, field.offset};
       continue;
     }
-    if (field.is_implicit && !style_.json) continue;
-    std::string lead;
-    if (style_.json) {
-      lead = ",";
-      append_json_string(lead, field.name);
-      lead += ':';
-    } else {
-      lead = slot->parts.empty() ? ": { " : ", ";
-      append_escaped(lead, field.name);
-      lead += " = ";
-    }
+    if (field.is_implicit) continue;
+    std::string lead = slot->parts.empty() ? ": { " : ", ";
+    append_escaped(lead, field.name);
+    lead += " = ";
     const bool is_place = event_class.many_places && field.name == "ip";
     slot->parts.push_back({std::move(lead), field.type, field.offset, is_place});
   }
-  slot->tail = style_.json ? "}\n" : slot->parts.empty() ? "\n" : " }\n";
   return *slot;
 }
 
@@ -158,63 +142,33 @@ void Printer::text_line(const session::EventView& view, const ClassFormat& forma
   if (format.has_tid) {
     append_plain(buffer_, format.tid.type, view.record.data() + format.tid.offset, false);
     buffer_ += ' ';
-  } else if (format.captured && !format.captured->tid().empty()) {
-    buffer_ += format.captured->tid() + ' ';
+  } else if (format.values && !format.values->tid().empty()) {
+    buffer_ += format.values->tid() + ' ';
   }
   buffer_ += format.name;
   for (const auto& part : format.parts) {
+    const uint8_t* from = view.record.data() + part.offset;
     buffer_ += part.lead;
-    append_plain(buffer_, part.type, view.record.data() + part.offset, false);
-    if (part.is_place) append_place(view, load<uint64_t>(view.record.data() + part.offset), buffer_);
+    append_plain(buffer_, part.type, from, false);
+    if (part.is_place) append_place(place(view, load<uint64_t>(from)), buffer_);
   }
-  if (format.captured && !format.captured->text().empty()) buffer_ += ": { " + format.captured->text();
-  buffer_ += format.captured && format.captured->text().empty() ? "\n" : format.tail;
-  if (format.captured && format.captured->backtrace())
-    format.captured->backtrace()->append_text(buffer_, view.frames_of);
+  const std::string* captured = format.values ? &format.values->text() : nullptr;
+  if (captured && !captured->empty()) buffer_ += ": { " + *captured;
+  buffer_ += format.parts.empty() && (!captured || captured->empty()) ? "\n" : " }\n";
+  if (format.values && format.values->backtrace())
+    format.values->backtrace()->append_text(buffer_, view.frames_of);
 }
 
-void Printer::json_line(const session::EventView& view, const ClassFormat& format) {
-  buffer_ += "{\"time\":";
-  append_number(buffer_, static_cast<int64_t>(view.time_ns) + style_.realtime_offset);
-  buffer_ += format.name;
-  if (format.has_tid) {
-    buffer_ += format.tid.lead;
-    append_plain(buffer_, format.tid.type, view.record.data() + format.tid.offset, true);
-  } else if (format.captured && !format.captured->tid().empty()) {
-    buffer_ += ",\"tid\":" + format.captured->tid();
-  }
-  for (const auto& part : format.parts) {
-    buffer_ += part.lead;
-    append_plain(buffer_, part.type, view.record.data() + part.offset, true);
-    if (part.is_place) append_place(view, load<uint64_t>(view.record.data() + part.offset), buffer_);
-  }
-  if (format.captured) buffer_ += format.captured->text();
-  if (format.captured && format.captured->backtrace())
-    format.captured->backtrace()->append_json(buffer_, view.frames_of);
-  buffer_ += format.tail;
-}
-
-bool Printer::render_captured(const session::EventView& view, ClassFormat& format) {
+bool Printer::render(const session::EventView& view, ClassFormat& format) {
   if (view.record.size() < ctf::kEventHeaderSize) return false;
-  return format.captured->render(view.record.subspan(ctf::kEventHeaderSize),
-                                 [&](uint64_t ip, std::string& out) { append_place(view, ip, out); });
+  return format.values->render(view.record.subspan(ctf::kEventHeaderSize),
+                               [&](uint64_t ip) { return place(view, ip); });
 }
 
-void Printer::append_place(const session::EventView& view, uint64_t ip, std::string& out) {
+const std::string& Printer::place(const session::EventView& view, uint64_t ip) {
   const auto [known, is_new] = places_.try_emplace(ip);
-  if (is_new && view.place_of) {
-    const std::string name = (*view.place_of)(ip);
-    std::string& text = known->second;
-    if (!name.empty() && style_.json) {
-      text = ",\"place\":";
-      append_json_string(text, name);
-    } else if (!name.empty()) {
-      text = " <";
-      append_escaped(text, name);
-      text += '>';
-    }
-  }
-  out += known->second;
+  if (is_new && view.place_of) known->second = (*view.place_of)(ip);
+  return known->second;
 }
 
 void Printer::append_clock(int64_t realtime_ns) {

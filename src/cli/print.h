@@ -2,10 +2,9 @@
 // Live events as text or JSON, one line each:
 //
 //   [14:03:07.123456789] (+0.000001204) 4711 parse_request: { rdi = 0x7ffd10, procname = "server" }
-//   {"time":1700000000123456789,"name":"parse_request","tid":4711,"rdi":140724603453440,"procname":"server"}
 //
-// Where one name stands for many places, the address is followed by its own: ip = 0x55d0c1a2b1b4 <parse+0x4>,
-// "ip":94352119542196,"place":"parse+0x4". What was captured: captured_values.h.
+// Where one name stands for many places, the address is followed by its own: ip = 0x55d0c1a2b1b4 <parse+0x4>.
+// JSON: event_json.h.
 #pragma once
 
 #include <cstdint>
@@ -52,11 +51,11 @@ class Printer {
 
   ClassFormat& format_of(const ctf::EventClass& event_class);
   void text_line(const session::EventView& view, const ClassFormat& format);
-  void json_line(const session::EventView& view, const ClassFormat& format);
   void append_clock(int64_t realtime_ns);
   void append_delta(uint64_t time_ns);
-  bool render_captured(const session::EventView& view, ClassFormat& format);
-  void append_place(const session::EventView& view, uint64_t ip, std::string& out);
+  bool render(const session::EventView& view, ClassFormat& format);
+  // The name of an address; empty: it has none.
+  const std::string& place(const session::EventView& view, uint64_t ip);
 
   Output& output_;
   PrintStyle style_;
@@ -67,7 +66,7 @@ class Printer {
   char cached_clock_[8] = {};  // HH:MM:SS of cached_second_
   bool have_last_ = false;
   uint64_t last_time_ns_ = 0;
-  std::unordered_map<uint64_t, std::string> places_;  // as they are printed, by address
+  std::unordered_map<uint64_t, std::string> places_;  // by address
 };
 
 }  // namespace blip::cli

@@ -108,4 +108,11 @@ void append_quoted(std::string& out, std::string_view text, bool cut, bool json)
   out += cut ? "\"..." : "\"";
 }
 
+void append_place(std::string_view place, std::string& out) {
+  if (place.empty()) return;
+  out += " <";
+  append_escaped(out, place);
+  out += '>';
+}
+
 }  // namespace blip::cli

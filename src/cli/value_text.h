@@ -45,4 +45,7 @@ void append_labelled(std::string& out, std::string_view label, uint64_t bits, bo
 // "text", and ... behind it if there was more, which JSON cannot say.
 void append_quoted(std::string& out, std::string_view text, bool cut, bool json);
 
+// " <place>" behind an address; nothing if it has no name.
+void append_place(std::string_view place, std::string& out);
+
 }  // namespace blip::cli

@@ -181,12 +181,12 @@ Status check_is_trace(const std::string& dir) {
 
 }  // namespace
 
-Result<int> view_trace(const std::string& dir, ViewColor color) {
+Result<int> view_trace(const std::string& dir, const ViewStyle& style) {
   TRY_OK(check_is_trace(dir));
   const Interrupter interrupter(bt_interrupter_create());
   if (!interrupter) return library_error("out of memory");
   const ViewSignals signals(interrupter.get());
-  ViewPrinter printer(wants_color(color));
+  ViewPrinter printer(wants_color(style.color), style.json);
   TRY(const Graph graph, build_graph(dir, printer));
   if (bt_graph_add_interrupter(graph.get(), interrupter.get()) != BT_GRAPH_ADD_INTERRUPTER_STATUS_OK)
     return library_error("out of memory");

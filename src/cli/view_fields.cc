@@ -61,18 +61,14 @@ std::string_view label_of(const bt_field* field) {
   return status == BT_FIELD_ENUMERATION_GET_MAPPING_LABELS_STATUS_OK && count != 0 ? labels[0] : "";
 }
 
-void append_enumeration(std::string& out, const bt_field* field, uint64_t bits, bool is_signed) {
-  const uint64_t labels = bt_field_class_enumeration_get_mapping_count(bt_field_borrow_class_const(field));
-  const std::string_view label = label_of(field);
-  if (labels == kCharacters) {
-    append_character(out, static_cast<uint8_t>(bits), is_signed, false);
-  } else if (label.empty()) {
-    append_integer(out, bits, is_signed, false, false);
-  } else if (labels == 2 && (label == "true" || label == "false")) {
-    out += label;
-  } else {
-    append_labelled(out, label, bits, is_signed, false);
-  }
+constexpr std::string_view kOptimizedOut = "<optimized out>";
+
+// Keys of the event itself in JSON. Only contexts are: an argument may have any name.
+bool is_of_head(const bt_field* structure, uint64_t index) {
+  const std::string_view name = member_name(structure, index);
+  const bt_field* field = member(structure, index);
+  if (name == "cpu_id") return is(field, BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER);
+  return (name == "vpid" || name == "vtid") && is(field, BT_FIELD_CLASS_TYPE_SIGNED_INTEGER);
 }
 
 bool is_about_packets(std::string_view name) {
@@ -111,22 +107,22 @@ void ViewFields::begin(const bt_field* payload) {
 }
 
 void ViewFields::append_scope(std::string& out, const bt_field* structure) {
-  append_structure(out, structure, "");
+  values_.begin(out, "");
+  append_structure(structure, "");
 }
 
 bool ViewFields::append_packet_context(std::string& out, const bt_field* structure) {
-  const size_t before = out.size();
+  bool is_first = true;
+  values_.begin(out, "");
   for (uint64_t i = 0; i < member_count(structure); ++i) {
     if (is_about_packets(member_name(structure, i))) continue;
     (void)take_backtrace(structure, i);  // the process
-    out += out.size() == before ? "{ " : ", ";
-    append_escaped(out, member_name(structure, i));
-    out += " = ";
-    append(out, member(structure, i), "");
+    if (is_first) out += "{ ";
+    values_.member(member_name(structure, i), is_first, [&] { append(member(structure, i), ""); });
+    is_first = false;
   }
-  if (out.size() == before) return false;
-  out += " }";
-  return true;
+  if (!is_first) out += " }";
+  return !is_first;
 }
 
 // What is shown below the event, or not at all: true.
@@ -147,100 +143,165 @@ bool ViewFields::take_backtrace(const bt_field* structure, uint64_t index) {
   return true;
 }
 
+void ViewFields::append_marked(const bt_field* field, const std::string& path) {
+  if (faults_.contains(path)) {
+    values_.note(kBadAddress);
+    return;
+  }
+  append(field, path);
+  if (cut_.contains(path)) values_.cut();
+}
+
 // Those that are there of the first few.
-void ViewFields::append_text_list(std::string& out, const bt_field* field, const std::string& path) {
+void ViewFields::append_text_list(const bt_field* field, const std::string& path) {
   const auto mark = [&](const char* name) { return path.empty() ? "" : path + "." + name; };
   if (faults_.contains(mark("size"))) {
-    out += kBadAddress;
+    values_.note(kBadAddress);
     return;
   }
   const uint64_t size = bt_field_integer_unsigned_get_value(member(field, 0));
   const uint64_t shown = std::min(size, member_count(field) - 1);
-  out += "[ ";
-  for (uint64_t i = 1; i <= shown; ++i) {
-    if (i > 1) out += ", ";
-    const std::string inner_path = mark(member_name(field, i));
-    if (faults_.contains(inner_path)) {
-      out += kBadAddress;
-    } else {
-      append(out, member(field, i), inner_path);
-      if (cut_.contains(inner_path)) out += "...";
-    }
-  }
-  out += size > shown ? ", ... ]" : size == 0 ? "]" : " ]";
+  values_.open_list();
+  for (uint64_t i = 1; i <= shown; ++i)
+    values_.element(i - 1, [&] { append_marked(member(field, i), mark(member_name(field, i))); });
+  values_.close_list(size == 0, size > shown);
 }
 
-void ViewFields::append_structure(std::string& out, const bt_field* field, const std::string& path) {
+void ViewFields::append_structure(const bt_field* field, const std::string& path) {
   if (member_count(field) > 1 && is(member(field, 0), BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER) &&
       is_text_list(member_name(field, 0), member_name(field, 1)))
-    return append_text_list(out, field, path);
-  out += "{ ";
-  const size_t before = out.size();
+    return append_text_list(field, path);
+  values_.open_structure();
+  bool is_first = true;
   for (uint64_t i = 0; i < member_count(field); ++i) {
     const bt_field* inner = member(field, i);
     if (is_length(field, i) || tells_bits(inner)) continue;
     if (path.empty() && take_backtrace(field, i)) continue;
-    if (out.size() != before) out += ", ";
     const char* name = member_name(field, i);
-    append_escaped(out, name);
-    out += " = ";
-    const bool has_marks = !faults_.empty() || !cut_.empty();
-    const std::string inner_path = has_marks ? (path.empty() ? name : path + "." + name) : "";
-    if (faults_.contains(inner_path)) {
-      out += kBadAddress;
-    } else {
-      append(out, inner, inner_path);
-      if (cut_.contains(inner_path)) out += "...";
-    }
+    const std::string inner_path = has_marks() ? (path.empty() ? name : path + "." + name) : "";
+    values_.member(name, is_first, [&] { append_marked(inner, inner_path); });
+    is_first = false;
   }
-  out += out.size() == before ? "}" : " }";
+  values_.close_structure(is_first);
 }
 
-void ViewFields::append_array(std::string& out, const bt_field* field) {
+void ViewFields::append_array(const bt_field* field) {
   const uint64_t count = bt_field_array_get_length(field);
-  out += "[ ";
-  for (uint64_t i = 0; i < count; ++i) {
-    if (i != 0) out += ", ";
-    append(out, bt_field_array_borrow_element_field_by_index_const(field, i), "[]");
-  }
-  out += count == 0 ? "]" : " ]";
+  values_.open_list();
+  for (uint64_t i = 0; i < count; ++i)
+    values_.element(i, [&] { append(bt_field_array_borrow_element_field_by_index_const(field, i), "[]"); });
+  values_.close_list(count == 0);
 }
 
-void ViewFields::append_number(std::string& out, const bt_field* field) {
+void ViewFields::append_enumeration(const bt_field* field, uint64_t bits, bool is_signed) {
+  const uint64_t labels = bt_field_class_enumeration_get_mapping_count(bt_field_borrow_class_const(field));
+  const std::string_view label = label_of(field);
+  if (labels == kCharacters) {
+    values_.character(static_cast<uint8_t>(bits), is_signed);
+  } else if (label.empty()) {
+    values_.integer(bits, is_signed, false);
+  } else if (labels == 2 && (label == "true" || label == "false")) {
+    values_.truth(label == "true" ? 1 : 0);
+  } else {
+    values_.labelled(label, bits, is_signed);
+  }
+}
+
+void ViewFields::append_number(const bt_field* field) {
   const bool is_signed = is(field, BT_FIELD_CLASS_TYPE_SIGNED_INTEGER);
   const uint64_t bits = is_signed ? static_cast<uint64_t>(bt_field_integer_signed_get_value(field))
                                   : bt_field_integer_unsigned_get_value(field);
-  if (is(field, BT_FIELD_CLASS_TYPE_ENUMERATION)) return append_enumeration(out, field, bits, is_signed);
+  if (is(field, BT_FIELD_CLASS_TYPE_ENUMERATION)) return append_enumeration(field, bits, is_signed);
   const bool is_hex = bt_field_class_integer_get_preferred_display_base(bt_field_borrow_class_const(field)) ==
                       BT_FIELD_CLASS_INTEGER_PREFERRED_DISPLAY_BASE_HEXADECIMAL;
-  append_integer(out, bits, is_signed, is_hex, false);
+  values_.integer(bits, is_signed, is_hex);
 }
 
-void ViewFields::append(std::string& out, const bt_field* field, const std::string& path) {
+void ViewFields::append(const bt_field* field, const std::string& path) {
   if (is(field, BT_FIELD_CLASS_TYPE_INTEGER)) {
-    append_number(out, field);
+    append_number(field);
   } else if (is(field, BT_FIELD_CLASS_TYPE_STRING)) {
     const std::string_view text = bt_field_string_get_value(field);
-    if (text == "<optimized out>") {
-      out += text;
-    } else {
-      append_quoted(out, text, false, false);
-    }
+    text == kOptimizedOut ? values_.note(text) : values_.text(text);
   } else if (is(field, BT_FIELD_CLASS_TYPE_STRUCTURE)) {
-    append_structure(out, field, path);
+    append_structure(field, path);
   } else if (is(field, BT_FIELD_CLASS_TYPE_ARRAY)) {
-    append_array(out, field);
+    append_array(field);
   } else if (is(field, BT_FIELD_CLASS_TYPE_SINGLE_PRECISION_REAL)) {
-    append_float(out, bt_field_real_single_precision_get_value(field), false);
+    values_.real(bt_field_real_single_precision_get_value(field));
   } else if (is(field, BT_FIELD_CLASS_TYPE_DOUBLE_PRECISION_REAL)) {
-    append_float(out, bt_field_real_double_precision_get_value(field), false);
+    values_.real(bt_field_real_double_precision_get_value(field));
   } else if (is(field, BT_FIELD_CLASS_TYPE_BOOL)) {
-    append_truth(out, bt_field_bool_get_value(field) ? 1 : 0);
+    values_.truth(bt_field_bool_get_value(field) ? 1 : 0);
   } else if (is(field, BT_FIELD_CLASS_TYPE_VARIANT)) {
-    append(out, bt_field_variant_borrow_selected_option_field_const(field), path);
+    append(bt_field_variant_borrow_selected_option_field_const(field), path);
   } else {
-    out += '?';  // blip writes no such
+    values_.note("<unknown type>");  // blip writes no such
   }
+}
+
+// The names in the URI are those of the payload's fields in their order, of which lengths are none.
+const ViewFields::ScopeKeys& ViewFields::keys_of(const bt_event_class* event_class, const Scopes& scopes) {
+  const auto [entry, is_new] = keys_.try_emplace(event_class);
+  if (!is_new) return entry->second;
+  const char* uri = bt_event_class_get_emf_uri(event_class);
+  const auto names = ctf::parse_payload_uri(uri ? uri : "");
+  EventKeys keys;
+  size_t scope_number = 0;
+  for (const bt_field* scope :
+       {scopes.packet_context, scopes.common_context, scopes.specific_context, scopes.payload}) {
+    const bool is_payload = scope && scope == scopes.payload;
+    size_t position = 0;
+    for (uint64_t i = 0; scope && i < member_count(scope); ++i) {
+      if (is_length(scope, i)) continue;
+      ctf::GroupedName key{is_payload ? ctf::FieldGroup::kDetail : ctf::FieldGroup::kContext,
+                           member_name(scope, i)};
+      if (is_payload && names && position < names->size()) key = (*names)[position];
+      ++position;
+      const bool is_packets = scope == scopes.packet_context && is_about_packets(key.name);
+      if (is_packets || tells_bits(member(scope, i))) continue;
+      const bool of_head = !is_payload && is_of_head(scope, i);
+      if (!of_head) key.name = keys.take(key.group, key.name);
+      entry->second[scope_number].push_back({i, of_head, std::move(key)});
+    }
+    ++scope_number;
+  }
+  return entry->second;
+}
+
+void ViewFields::json_scope(const bt_field* structure, const std::vector<Shown>& keys,
+                            EventJson::Head& head) {
+  for (const auto& [index, of_head, key] : keys) {
+    if (take_backtrace(structure, index)) continue;
+    const bt_field* field = member(structure, index);
+    const std::string_view name = member_name(structure, index);
+    if (of_head) {
+      if (name == "cpu_id") {
+        head.cpu = bt_field_integer_unsigned_get_value(field);
+      } else {
+        (name == "vpid" ? head.pid : head.tid) = bt_field_integer_signed_get_value(field);
+      }
+      continue;
+    }
+    json_.field(key.group, key.name, [&] { append_marked(field, has_marks() ? std::string(name) : ""); });
+  }
+}
+
+void ViewFields::append_json(std::string& out, const bt_event* event, const Scopes& scopes,
+                             std::optional<int64_t> time_ns, const session::FrameNamer* name_of) {
+  const bt_event_class* event_class = bt_event_borrow_class_const(event);
+  const char* name = bt_event_class_get_name(event_class);
+  EventJson::Head head{.time_ns = time_ns, .name = name ? name : "<unknown>"};
+  const ScopeKeys& keys = keys_of(event_class, scopes);
+  begin(scopes.payload);
+  json_.begin();
+  size_t scope_number = 0;
+  for (const bt_field* scope :
+       {scopes.packet_context, scopes.common_context, scopes.specific_context, scopes.payload}) {
+    if (scope) json_scope(scope, keys[scope_number], head);
+    ++scope_number;
+  }
+  json_.append_to(out, head, backtrace_ ? &*backtrace_ : nullptr, name_of);
 }
 
 }  // namespace blip::cli

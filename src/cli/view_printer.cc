@@ -32,6 +32,22 @@ std::string environment(const bt_trace* trace, const char* name) {
   return {};
 }
 
+ViewFields::Scopes scopes_of(const bt_event* event) {
+  const bt_packet* packet =
+      bt_stream_class_supports_packets(bt_stream_borrow_class_const(bt_event_borrow_stream_const(event)))
+          ? bt_event_borrow_packet_const(event)
+          : nullptr;
+  return {packet ? bt_packet_borrow_context_field_const(packet) : nullptr,
+          bt_event_borrow_common_context_field_const(event),
+          bt_event_borrow_specific_context_field_const(event), bt_event_borrow_payload_field_const(event)};
+}
+
+// None: its stream has no clock.
+std::optional<int64_t> time_of(const bt_message* message) {
+  if (!bt_message_event_borrow_stream_class_default_clock_class_const(message)) return std::nullopt;
+  return ns_of(bt_message_event_borrow_default_clock_snapshot_const(message));
+}
+
 }  // namespace
 
 Result<const bt_component_sink*> ViewPrinter::add_to(bt_graph* graph) {
@@ -70,38 +86,42 @@ void ViewPrinter::print(const bt_message* message) {
 void ViewPrinter::print_event(const bt_message* message) {
   const bt_event* event = bt_message_event_borrow_event_const(message);
   if (modules_.take(event)) return;
+  const ViewFields::Scopes scopes = scopes_of(event);
   line_.clear();
+  if (json_) {
+    fields_.append_json(line_, event, scopes, time_of(message), &namer_);
+  } else {
+    append_text(message, scopes);
+  }
+  std::fwrite(line_.data(), 1, line_.size(), stdout);
+}
+
+void ViewPrinter::append_text(const bt_message* message, const ViewFields::Scopes& scopes) {
+  const bt_event* event = bt_message_event_borrow_event_const(message);
   append_time(message);
   append_program(bt_stream_borrow_trace_const(bt_event_borrow_stream_const(event)));
   const char* name = bt_event_class_get_name(bt_event_borrow_class_const(event));
   if (color_) line_ += kNameColor;
   append_escaped(line_, name ? name : "<unknown>");
   if (color_) line_ += kPlain;
-  append_fields(event);
+  append_fields(scopes);
   line_ += '\n';
   if (fields_.backtrace()) fields_.backtrace()->append_text(line_, &namer_);
-  std::fwrite(line_.data(), 1, line_.size(), stdout);
 }
 
-void ViewPrinter::append_fields(const bt_event* event) {
-  const bt_field* payload = bt_event_borrow_payload_field_const(event);
-  fields_.begin(payload);
+void ViewPrinter::append_fields(const ViewFields::Scopes& scopes) {
+  fields_.begin(scopes.payload);
   const char* lead = ": ";
-  const bt_packet* packet =
-      bt_stream_class_supports_packets(bt_stream_borrow_class_const(bt_event_borrow_stream_const(event)))
-          ? bt_event_borrow_packet_const(event)
-          : nullptr;
-  if (const bt_field* context = packet ? bt_packet_borrow_context_field_const(packet) : nullptr) {
+  if (scopes.packet_context) {
     const size_t before = line_.size();
     line_ += lead;
-    if (fields_.append_packet_context(line_, context)) {
+    if (fields_.append_packet_context(line_, scopes.packet_context)) {
       lead = ", ";
     } else {
       line_.resize(before);
     }
   }
-  for (const bt_field* scope : {bt_event_borrow_common_context_field_const(event),
-                                bt_event_borrow_specific_context_field_const(event), payload}) {
+  for (const bt_field* scope : {scopes.common_context, scopes.specific_context, scopes.payload}) {
     if (!scope) continue;
     line_ += lead;
     fields_.append_scope(line_, scope);
@@ -110,8 +130,9 @@ void ViewPrinter::append_fields(const bt_event* event) {
 }
 
 void ViewPrinter::append_time(const bt_message* message) {
-  if (!bt_message_event_borrow_stream_class_default_clock_class_const(message)) return;
-  const int64_t ns = ns_of(bt_message_event_borrow_default_clock_snapshot_const(message));
+  const auto time = time_of(message);
+  if (!time) return;
+  const int64_t ns = *time;
   if (color_) line_ += kDim;
   append_clock(line_, ns);
   if (!have_last_) {

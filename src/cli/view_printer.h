@@ -14,10 +14,10 @@
 namespace blip::cli {
 
 // A sink of a babeltrace2 graph that prints events to stdout, in lines as babeltrace2's own with values as
-// `blip trace` shows them, and what was discarded to stderr.
+// `blip trace` shows them, or as JSON (event_json.h), and what was discarded to stderr.
 class ViewPrinter {
  public:
-  explicit ViewPrinter(bool color) : color_(color) {}
+  ViewPrinter(bool color, bool json) : color_(color && !json), json_(json), fields_(json) {}
 
   // The printer outlives the graph.
   Result<const bt_component_sink*> add_to(bt_graph* graph);
@@ -31,9 +31,11 @@ class ViewPrinter {
   void append_time(const bt_message* message);
   void append_clock(std::string& out, int64_t ns);
   void append_program(const bt_trace* trace);
-  void append_fields(const bt_event* event);
+  void append_fields(const ViewFields::Scopes& scopes);
+  void append_text(const bt_message* message, const ViewFields::Scopes& scopes);
 
   bool color_;
+  bool json_;
   ViewFields fields_;
   ViewModules modules_;
   session::FrameNamer namer_ = [this](int32_t vpid, uint64_t address,

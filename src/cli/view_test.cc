@@ -74,7 +74,7 @@ class View : public ::testing::Test {
       ::dup2(out, STDOUT_FILENO);
       ::unsetenv("BABELTRACE_TERM_COLOR");
       if (set_up) set_up();
-      const Result<int> code = view_trace(dir_, color);
+      const Result<int> code = view_trace(dir_, {.color = color, .json = json_});
       ::_exit(code ? *code : 1);
     }
     int status = -1;
@@ -88,6 +88,7 @@ class View : public ::testing::Test {
 
   std::string root_;
   std::string dir_;
+  bool json_ = false;
 };
 
 TEST_F(View, prints_what_babeltrace2_prints) {
@@ -107,6 +108,7 @@ ctf::EventClass captured() {
   const ctf::Field point = structure("", {integer("x", kNoOutput, 2), integer("y", kNoOutput, 2, true, 2)});
   ctf::Field pointer = integer("p", 0, 8, false);
   pointer.is_hex = true;
+  pointer.group = ctf::FieldGroup::kArgument;
   return captured_class(
       {fixed(8, true), string(20), elements(4, 9), fixed(16), fixed(4, true), fixed(1), fixed(1), fixed(4),
        fixed(8)},
@@ -130,6 +132,16 @@ std::string shown_live(const ctf::EventClass& c, std::span<const uint8_t> fields
   return "{ " + values.text() + " }";
 }
 
+// In a stored trace packets tell the process and the CPU.
+std::string json_live(const ctf::EventClass& c, std::span<const uint8_t> fields, uint64_t time) {
+  CapturedValues values(c, true);
+  EXPECT_TRUE(values.render(fields, {}));
+  std::string line;
+  values.append_json(line, static_cast<int64_t>(time), nullptr);
+  line.replace(line.find("\"tid\":7,"), 8, "\"tid\":7,\"pid\":42,\"cpu\":0,");
+  return line;
+}
+
 TEST_F(View, captured_data_looks_as_in_a_live_trace) {
   using namespace ctf::testing;
   const ctf::EventClass c = captured();
@@ -140,6 +152,7 @@ TEST_F(View, captured_data_looks_as_in_a_live_trace) {
   const ctf::Uuid uuid = ctf::random_uuid();
   ASSERT_TRUE(dir->write_metadata(ctf::metadata_text({.hostname = "h"}, std::span(&c, 1), uuid)));
   std::vector<std::string> expected;
+  std::string expected_json;
   {
     auto writer = ctf::StreamWriter::create(dir->dir_fd(), "s", uuid, {.vpid = 42});
     ASSERT_TRUE(writer);
@@ -148,6 +161,7 @@ TEST_F(View, captured_data_looks_as_in_a_live_trace) {
       const auto event = packer.pack(record.bytes());
       ASSERT_TRUE(event);
       writer->append(1000 + expected.size(), c.id, event->data(), static_cast<uint32_t>(event->size()));
+      expected_json += json_live(c, *event, 1000 + expected.size());
       expected.push_back(shown_live(c, *event));
     };
     HitRecord plain(c);
@@ -158,6 +172,10 @@ TEST_F(View, captured_data_looks_as_in_a_live_trace) {
     add(HitRecord(plain).value(4, int32_t{1}).dynamic(1, "").fault(0));
     add(HitRecord(plain).value(4, int32_t{97}).dynamic(1, "").fault(0).fault(1).fault(4));
   }
+  json_ = true;
+  ASSERT_EQ(in_child({}, ViewColor::kAlways), 0);
+  EXPECT_EQ(output(), expected_json);
+  json_ = false;
   ASSERT_EQ(in_child({}, ViewColor::kNever), 0);
   std::istringstream lines(output());
   std::string line;

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <vector>
 
+#include "ctf/field_groups.h"
 #include "ctf/packet.h"
 #include "ctf/tsdl_types.h"
 
@@ -132,6 +133,13 @@ class StreamText {
     return names;
   }
 
+  static std::vector<Field> payload_of(const EventClass& event_class) {
+    std::vector<Field> fields;
+    for (const Field& field : event_class.fields)
+      if (!field.is_context) fields.push_back(field);
+    return fields;
+  }
+
   // "struct { ... }" of some of them.
   std::string scope(const EventClass& event_class, bool contexts, size_t begin = 0,
                     size_t end = SIZE_MAX) const {
@@ -174,6 +182,8 @@ class StreamText {
     fmt::format_to(std::back_inserter(out), "\nevent {{\n\tname = {};\n\tid = {};\n\tstream_id = {};\n",
                    tsdl_string(event_class.name.empty() ? "(unnamed)" : event_class.name), event_class.id,
                    id_);
+    fmt::format_to(std::back_inserter(out), "\tmodel.emf.uri = {};\n",
+                   tsdl_string(payload_uri(payload_of(event_class))));
     if (declarations(event_class, true).size() > common)
       out += "\tcontext := " + scope(event_class, true, common) + ";\n";
     out += "\tfields := " + scope(event_class, false) + ";\n};\n";

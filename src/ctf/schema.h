@@ -40,6 +40,16 @@ constexpr bool is_plain(FieldType type) { return type < FieldType::kInt; }
 // In bytes, of a plain one.
 uint32_t field_size(FieldType type);
 
+// What a field is to the user: readers keep the names of one group apart from those of another.
+enum class FieldGroup : uint8_t {
+  kOwn,      // of every such event, named by blip: ret, latency_ns, ...
+  kContext,  // --context
+  kArgument,
+  kLocal,
+  kCapture,
+  kDetail,  // all that blip's own events tell
+};
+
 struct Label {
   int64_t value = 0;  // the bits, if the number is unsigned
   std::string name;
@@ -69,7 +79,12 @@ struct Field {
   std::vector<Label> labels;
   std::vector<Field> members;
   std::string note;
+  FieldGroup group = FieldGroup::kDetail;  // of what is not in the context scope
 };
+
+inline FieldGroup group_of(const Field& field) {
+  return field.is_context ? FieldGroup::kContext : field.group;
+}
 
 // What a program captured, as it lies in the records of a class with a hit word (abi/layout.h).
 struct RecordOutput {

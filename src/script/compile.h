@@ -33,7 +33,7 @@ class Compiler {
   Status add_filter(std::string_view text);
   Status add_capture(std::string_view list);
   // Of returns: as they were at the entry.
-  void add_variables(std::span<const Variable> variables);
+  void add_variables(std::span<const Variable> variables, Origin origin = Origin::kParameter);
 
   Result<Captured> finish();
 

@@ -59,10 +59,11 @@ std::vector<Shape> Presenter::present(std::span<const Named> fields) {
   uint32_t later = 0;
   for (const Named& field : fields) later += least_room(field.operand);
   std::vector<Shape> shapes;
-  for (const auto& [name, operand] : fields) {
+  for (const auto& [name, operand, origin] : fields) {
     later -= least_room(operand);
     keep_room(later);
     shapes.push_back(show(name, operand, 0));
+    shapes.back().origin = origin;
   }
   return shapes;
 }

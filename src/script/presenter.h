@@ -15,6 +15,7 @@ namespace blip::script {
 struct Named {
   std::string name;
   Operand operand;
+  Origin origin = Origin::kCapture;
 };
 
 class Presenter {

@@ -11,6 +11,9 @@
 
 namespace blip::script {
 
+// Whose name a field has.
+enum class Origin : uint8_t { kParameter, kLocal, kCapture, kContext };
+
 struct Shape {
   enum class Kind : uint8_t {
     kInt,      // size 1, 2, 4, 8; bit-fields too
@@ -36,6 +39,7 @@ struct Shape {
   std::vector<Enumerator> enumerators;
   std::vector<Shape> members;
   std::string note;
+  Origin origin = Origin::kCapture;  // of a field of the event itself
 };
 
 }  // namespace blip::script

@@ -34,6 +34,20 @@ ctf::FieldType type_of(Shape::Kind kind) {
   return ctf::FieldType::kNote;
 }
 
+ctf::FieldGroup group_of(script::Origin origin) {
+  switch (origin) {
+    case script::Origin::kParameter:
+      return ctf::FieldGroup::kArgument;
+    case script::Origin::kLocal:
+      return ctf::FieldGroup::kLocal;
+    case script::Origin::kContext:
+      return ctf::FieldGroup::kContext;
+    case script::Origin::kCapture:
+      break;
+  }
+  return ctf::FieldGroup::kCapture;
+}
+
 }  // namespace
 
 void add_captured_field(const Shape& shape, std::vector<ctf::Field>& fields) {
@@ -47,7 +61,8 @@ void add_captured_field(const Shape& shape, std::vector<ctf::Field>& fields) {
                    .bit_offset = shape.bit_offset,
                    .bit_size = shape.bit_size,
                    .count = shape.count,
-                   .note = shape.note};
+                   .note = shape.note,
+                   .group = group_of(shape.origin)};
   for (const script::Enumerator& e : shape.enumerators) field.labels.push_back({e.value, e.name});
   const bool is_array = shape.kind == Shape::Kind::kArray;
   if (is_array && shape.count != 0) field.size = shape.size / shape.count;
@@ -55,8 +70,10 @@ void add_captured_field(const Shape& shape, std::vector<ctf::Field>& fields) {
     if (!is_array || field.members.empty()) add_captured_field(member, field.members);
   fields.push_back(std::move(field));
   if (is_array && shape.members.size() > 1)
-    fields.push_back(
-        {.name = shape.name + "_more", .type = ctf::FieldType::kNote, .note = shape.members.back().note});
+    fields.push_back({.name = shape.name + "_more",
+                      .type = ctf::FieldType::kNote,
+                      .note = shape.members.back().note,
+                      .group = group_of(shape.origin)});
 }
 
 ctf::RecordOutput record_output(const script::Output& output, bool may_fault) {

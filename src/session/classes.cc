@@ -26,6 +26,7 @@ struct LayoutField {
 
 LayoutField register_field(std::string_view name) {
   LayoutField f{{std::string(name), ctf::FieldType::kHex64}, jit::Capture::kRegister};
+  f.field.group = ctf::FieldGroup::kContext;
   if (const auto part = script::general_register(name)) {
     f.reg = static_cast<uint8_t>(part->number);
   } else {
@@ -74,6 +75,7 @@ void add_context(const Context& context, std::vector<LayoutField>& out) {
 
 // What program_at() changes for each exit.
 void add_return_fields(std::vector<LayoutField>& out) {
+  const size_t first = out.size();
   LayoutField result = register_field("rax");
   result.field.name = "ret";
   result.is_result = true;
@@ -82,6 +84,7 @@ void add_return_fields(std::vector<LayoutField>& out) {
       {{.name = "latency_ns", .type = ctf::FieldType::kUint64, .is_duration = true}, jit::Capture::kLatency});
   out.push_back({{"depth", ctf::FieldType::kUint32}, jit::Capture::kDepth});
   out.push_back({{"tail", ctf::FieldType::kUint32}, jit::Capture::kShortConstant});
+  for (size_t i = first; i < out.size(); ++i) out[i].field.group = ctf::FieldGroup::kOwn;
 }
 
 // Readers that name addresses want the process and an address in front, in every event of the trace.
@@ -139,6 +142,7 @@ void add_frames_field(ctf::EventClass& c, size_t output) {
   ctf::Field frames{.name = "backtrace", .type = ctf::FieldType::kSequence};
   frames.output = static_cast<uint32_t>(output);
   frames.size = kFrameSize;
+  frames.group = ctf::FieldGroup::kContext;
   frames.members = {{.name = "", .type = ctf::FieldType::kInt, .size = kFrameSize, .is_hex = true}};
   c.fields.push_back(std::move(frames));
 }

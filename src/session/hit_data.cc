@@ -74,7 +74,7 @@ Result<script::Captured> compile_within(const script::Limits& limits, const Prob
   if (wanted.args) compiler.add_variables(scope.parameters());
   if (wanted.locals && !scope.what_is_missing().empty())
     return Error(ErrorKind::kNotFound, "--locals: " + scope.what_is_missing());
-  if (wanted.locals) compiler.add_variables(scope.locals());
+  if (wanted.locals) compiler.add_variables(scope.locals(), script::Origin::kLocal);
   for (const std::string& list : wanted.captures) TRY_OK(said(compiler.add_capture(list), "--capture"));
   return compiler.finish();
 }
@@ -170,6 +170,7 @@ Status HitDataMaker::add_memory(const MemoryContext& memory, const Target& targe
   Shape shape{.kind = shape_of(memory.kind), .name = memory.name, .size = memory.size};
   shape.output = static_cast<uint32_t>(data.hit.outputs.size());
   shape.is_signed = memory.is_signed;
+  shape.origin = script::Origin::kContext;
   Output output{.kind = Output::Kind::kValue, .size = memory.size};
   if (memory.kind == MemoryContext::Kind::kString) {
     output = {.kind = Output::Kind::kString, .node = where, .size = 1, .count = options_.string_max};

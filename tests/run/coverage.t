@@ -13,7 +13,7 @@ check: re.search(r"^blip: \d+ instructions of \d+ functions: \d+ can be probed b
 case: the numbers add up
 run: blip list $TARGETS/loop_calls --coverage --json
 check: (lambda o: o["total"] == o["jump"] + o["trap"] + o["refused"] and o["refused"] == sum(o["reasons"].values()))(json_lines()[-1])
-check: (lambda o: o["jump"] == sum(o[s] for s in ("nop5", "insn", "window", "upstream", "springboard", "pun", "prefixed-pun",
+check: (lambda o: o["jump"] == sum(o["steps"][s] for s in ("nop5", "insn", "window", "upstream", "springboard", "pun", "prefixed-pun",
   "evict-next", "evict-neighbour")))(json_lines()[-1])
 check: len(json_lines()) == 1
 

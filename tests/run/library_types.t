@@ -49,7 +49,7 @@ expect-match: names: \{ none = \[ ?\] \}
 run: blip trace -p $PID --function names --capture 'views' --max-events 1
 expect-match: names: \{ views = \[ "a view", "another" \] \}
 run: blip trace -p $PID --function names --capture 'many' --max-events 1 --json
-check: [(e["many"], e["cut"]) for e in json_lines()] == [(["same"] * 3, ["many"])]
+check: [(e["captures"]["many"], e["cut"]) for e in json_lines()] == [(["same"] * 3, ["/captures/many"])]
 run: blip record -p $PID --function names --capture 'all, size = 7' -o t
 reads:
 sh: blip view t

@@ -79,10 +79,10 @@ end: alone
 also: target exits 3
 check: json_lines()[0]["name"] == "process:begin" and json_lines()[-1]["name"] == "process:end"
 check: [e["name"] for e in json_lines() if e.get("tid") == htid] == ["thread:begin", "work", "thread:end"]
-check: [e["name"] for e in json_lines() if e.get("vpid") == child0 and not e["name"].startswith("library")] == ["process:fork", "thread:begin", "work", "thread:end", "process:end"]
-check: [(e["vpid"], e["status"], e["signal"]) for e in json_lines() if e["name"] == "process:end"] == [(child0, 7, 0), (child1, -1, 11), (PID, 3, 0)]
-check: [e["parent"] for e in json_lines() if e["name"] == "process:fork"] == [PID, PID]
-check: [e["name"] for e in json_lines() if "libcalls" in e.get("path", "") and e["vpid"] == PID] == ["library:load", "library:unload"]
+check: [e["name"] for e in json_lines() if e.get("pid") == child0 and not e["name"].startswith("library")] == ["process:fork", "thread:begin", "work", "thread:end", "process:end"]
+check: [(e["pid"], e["fields"]["status"], e["fields"]["signal"]) for e in json_lines() if e["name"] == "process:end"] == [(child0, 7, 0), (child1, -1, 11), (PID, 3, 0)]
+check: [e["fields"]["parent"] for e in json_lines() if e["name"] == "process:fork"] == [PID, PID]
+check: [e["name"] for e in json_lines() if "libcalls" in e.get("fields", {}).get("path", "") and e["pid"] == PID] == ["library:load", "library:unload"]
 check: [e["time"] for e in json_lines()] == sorted(e["time"] for e in json_lines())
 
 case: the events of a life in a trace that others read

@@ -96,7 +96,7 @@ run: blip list -p $PID --json shop::outer
 check: json_lines()[0]["name"] == "shop::outer" and json_lines()[0]["mangled"] == "_ZN4shop5outerEm"
 check: json_lines()[0]["module"] == "throws" and json_lines()[0]["patch"] == "jump"
 check: json_lines()[0]["step"] in ("nop5", "insn", "window") and json_lines()[0]["size"] > 0
-check: set(json_lines()[0]) == {"name", "mangled", "address", "size", "module", "patch", "step"}
+check: set(json_lines()[0]) == {"v", "kind", "name", "mangled", "address", "size", "module", "patch", "step"}
 
 case: json with source lines
 run: blip list -v $TARGETS/throws --json shop::outer

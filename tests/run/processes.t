@@ -22,7 +22,7 @@ check: {(e.vpid, e.vtid, e.procname) for e in events()} == {(worker1, worker1, "
 case: two processes by pid, printed in the order of time
 target: workers 2
 run: blip trace -p $PID -p $worker1 --function work --json
-check: [e["vpid"] for e in json_lines()] == [PID] * 10 + [worker1] * 10
+check: [e["pid"] for e in json_lines()] == [PID] * 10 + [worker1] * 10
 check: [e["time"] for e in json_lines()] == sorted(e["time"] for e in json_lines())
 
 case: two processes, counted together

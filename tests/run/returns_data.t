@@ -17,14 +17,14 @@ case: each by its own type
 each: returned returned_o0
 target: $EACH 3
 run: blip trace -p $PID --capture 'r = $return' --return 'give_*' --json
-check: [[ord(e["r"]) for e in json_lines() if e["name"] == f"give_{n}:return"] for n in ("char", "byte")] == [[0, 255, 254], [200, 201, 202]]
-check: [[e["r"] for e in json_lines() if e["name"] == f"give_{n}:return"] for n in ("short", "int", "unsigned", "long")]
+check: [[ord(e["captures"]["r"]) for e in json_lines() if e["name"] == f"give_{n}:return"] for n in ("char", "byte")] == [[0, 255, 254], [200, 201, 202]]
+check: [[e["captures"]["r"] for e in json_lines() if e["name"] == f"give_{n}:return"] for n in ("short", "int", "unsigned", "long")]
   == [[-300, -301, -302], [-1000000, -1000001, -1000002], [4000000000, 4000000001, 4000000002], [-5000000000, -5000000001, -5000000002]]
-check: [[e["r"] for e in json_lines() if e["name"] == f"give_{n}:return"] for n in ("bool", "float", "double", "text", "pointer", "reference")]
+check: [[e["captures"]["r"] for e in json_lines() if e["name"] == f"give_{n}:return"] for n in ("bool", "float", "double", "text", "pointer", "reference")]
   == [[True, False, True], [0.5, 1.5, 2.5], [-2.25, -3.25, -4.25], ["a text", "a text", None], [numbers, numbers + 8, numbers + 16], [10, 11, 12]]
-check: [[e["r"] for e in json_lines() if e["name"] == f"give_{n}:return"] for n in ("pair", "longs", "mixed", "doubles")]
+check: [[e["captures"]["r"] for e in json_lines() if e["name"] == f"give_{n}:return"] for n in ("pair", "longs", "mixed", "doubles")]
   == [[{"x": i, "y": -i} for i in range(3)], [{"first": i, "second": -7 * i} for i in range(3)], [{"ratio": i + 0.5, "count": 3 * i} for i in range(3)], [{"re": i + 0.25, "im": -i - 0.5} for i in range(3)]]
-check: [e["r"]["words"] for e in json_lines() if e["name"] == "give_large:return"] == [[i, 2 * i, 3 * i, 4 * i] for i in range(3)]
+check: [e["captures"]["r"]["words"] for e in json_lines() if e["name"] == "give_large:return"] == [[i, 2 * i, 3 * i, 4 * i] for i in range(3)]
 
 case: what is returned in memory, and what it points to
 each: returned returned_o0

@@ -26,6 +26,19 @@ def seconds(text):
     return float(number) * {"ms": 1e-3, "s": 1}[unit]
 
 
+def strict_json(line):
+    """An object of `--json` (docs/json.md). A key that comes twice is an error, as is a line without version and kind."""
+    def unique(pairs):
+        keys = [key for key, _ in pairs]
+        if len(set(keys)) != len(keys):
+            raise ValueError(f"a key comes twice in {line}")
+        return dict(pairs)
+    made = json.loads(line, object_pairs_hook=unique)
+    if made.get("v") != 1 or "kind" not in made:
+        raise ValueError(f"no version or kind in {line}")
+    return made
+
+
 def squeeze(text):
     return " ".join(text.split())
 
@@ -257,11 +270,11 @@ class Steps:
         names = dict(scene.vars)
         names.update(events=events, out=scene.out, err=scene.err, code=scene.code, re=re, trace_dir=scene.trace_dir,
                      state_letter=state.state_letter, untouched=state.untouched, target=scene.target, helper=scene.helper)
-        names["json_lines"] = lambda: [json.loads(line) for line in scene.out.splitlines()]
+        names["json_lines"] = lambda: [strict_json(line) for line in scene.out.splitlines()]
         names["counted"] = lambda: {" ".join(w[:-1]): int(w[-1]) for w in map(str.split, scene.out.splitlines()) if w[-1:] and w[-1].isdigit()}
         names["table"] = lambda: dict((w[0], int(w[-1])) for w in map(str.split, scene.out.splitlines())
                                       if len(w) >= 2 and w[-1].isdigit())
-        names["json_file"] = lambda path: [json.loads(line) for line in names["read_file"](path).splitlines()]
+        names["json_file"] = lambda path: [strict_json(line) for line in names["read_file"](path).splitlines()]
         names["count_events"] = lambda path: len(trace.read_events(scene.directory / path))
         names["read_file"] = lambda path: (scene.directory / path).read_text()
         if armed:
