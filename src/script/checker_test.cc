@@ -173,6 +173,8 @@ TEST(Checker, what_returns_know) {
              {"(int)ret < 0", 1},
              {"(long)ret > 0", 1},
              {"latency_ns", 1000},
+             {"latency", 1000},
+             {"latency > 999ns && latency < 2us", 1},
              {"depth != 0 && tail == 0", 1},
              {"$return", 0xffffffff},
              {"entry(n) + 1", 6},
@@ -263,8 +265,8 @@ TEST(Checker, errors_say_what_and_where) {
   refuses(exit, "depth == -1", "it is never negative");
   refuses(exit, "(int)ret == 3000000000", "no int is that large");
   refuses(
-      exit, "latency > 5",
-      "there is no variable 'latency' here: visible are $return, ret, latency_ns, depth, tail, and at the "
+      exit, "latencies > 5",
+      "there is no variable 'latencies' here: visible are $return, ret, latency_ns, depth, tail, and at the "
       "entry, by entry(...), array, copy");
   refuses(exit, "n + 1", "arguments and locals are gone when a function returns: use entry(n)\n  n + 1\n  ^");
   const Site both{.scope = &program.scope, .is_return = true, .entry = &program.scope};

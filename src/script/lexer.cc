@@ -5,6 +5,7 @@
 
 #include <bit>
 #include <charconv>
+#include <cmath>
 
 namespace blip::script {
 
@@ -20,6 +21,29 @@ bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
 bool is_word(char c) { return is_letter(c) || is_digit(c); }
 // Files and libraries may have these in their names.
 bool is_in_module(char c) { return is_word(c) || c == '.' || c == '-' || c == '+'; }
+
+// Times are in nanoseconds, as latency_ns is; sizes in bytes.
+struct Unit {
+  std::string_view name;
+  uint64_t factor;
+};
+constexpr Unit kUnits[] = {{"ns", 1},         {"us", 1000},      {"ms", 1'000'000}, {"s", 1'000'000'000},
+                           {"k", 1ULL << 10}, {"K", 1ULL << 10}, {"M", 1ULL << 20}, {"G", 1ULL << 30}};
+
+// 0: there is no such unit.
+uint64_t unit_of(std::string_view name) {
+  for (const Unit& unit : kUnits)
+    if (unit.name == name) return unit.factor;
+  return 0;
+}
+
+constexpr double kTwoTo63 = 0x1p63;
+
+// "1e3", "1e" of 1e-3.
+bool is_power_of_ten(std::string_view word) {
+  const size_t e = word.find_first_of("eE");
+  return e != std::string_view::npos && word.find_first_not_of("0123456789") == e;
+}
 
 class Lexer {
  public:
@@ -99,12 +123,19 @@ class Lexer {
   Status take_number() {
     const size_t begin = at_;
     at_ = run(at_, is_word);
-    if (peek() == '.' && is_digit(peek(1))) return take_real(begin);
+    if (peek() == '.' && is_digit(peek(1))) {
+      at_ = run(at_ + 1, is_word);
+      return take_real(begin);
+    }
+    if (is_power_of_ten(source_.substr(begin, at_ - begin))) return take_real(begin);
     std::string_view digits = source_.substr(begin, at_ - begin);
     const std::string word(digits);
     int base = 10;
     if (digits.starts_with("0x") || digits.starts_with("0X")) {
       base = 16;
+      digits.remove_prefix(2);
+    } else if (digits.starts_with("0b") || digits.starts_with("0B")) {
+      base = 2;
       digits.remove_prefix(2);
     } else if (digits.size() > 1 && digits[0] == '0' && is_digit(digits[1])) {
       base = 8;
@@ -113,8 +144,10 @@ class Lexer {
         std::from_chars(digits.data(), digits.data() + digits.size(), token_.number, base);
     if (failed == std::errc::result_out_of_range)
       return error("this number is too large: it needs 64 bits or less");
-    if (failed != std::errc() || !take_suffix(digits.substr(static_cast<size_t>(end - digits.data()))))
-      return error(fmt::format("'{}' is no number", word));
+    const std::string_view suffix = digits.substr(static_cast<size_t>(end - digits.data()));
+    if (failed == std::errc() && base == 10)
+      if (const uint64_t unit = unit_of(suffix)) return take_scaled(token_.number, unit);
+    if (failed != std::errc() || !take_suffix(suffix)) return error(fmt::format("'{}' is no number", word));
     token_.kind = TokenKind::kNumber;
     token_.is_decimal = base == 10;
     return {};
@@ -135,14 +168,32 @@ class Lexer {
     return longs <= 2 && unsigneds <= 1;
   }
 
+  // 10ms is 10000000, of a whole number; 64k is 65536.
+  Status take_scaled(uint64_t number, uint64_t unit) {
+    if (__builtin_mul_overflow(number, unit, &token_.number))
+      return error("this number is too large: it needs 64 bits or less");
+    token_.kind = TokenKind::kNumber;
+    token_.is_decimal = true;
+    return {};
+  }
+
+  // A whole number is one also if it is written as 1e3 or 1.5ms.
   Status take_real(size_t begin) {
-    at_ = run(at_ + 1, is_word);
     if ((source_[at_ - 1] == 'e' || source_[at_ - 1] == 'E') && (peek() == '-' || peek() == '+'))
-      at_ = run(at_ + 1, is_digit);
+      at_ = run(at_ + 1, is_word);
     double value = 0;
     const char* last = source_.data() + at_;
     const auto [end, failed] = std::from_chars(source_.data() + begin, last, value);
-    if (failed != std::errc() || end != last) return error("this is no number");
+    const std::string_view suffix(end, static_cast<size_t>(last - end));
+    const uint64_t unit = suffix.empty() ? 1 : unit_of(suffix);
+    if (failed != std::errc() || unit == 0) return error("this is no number");
+    const bool has_point = source_.substr(begin, at_ - begin).find('.') != std::string_view::npos;
+    if (!suffix.empty() || !has_point) {
+      value *= static_cast<double>(unit);
+      if (value >= 0 && value < kTwoTo63 && value == std::floor(value))
+        return take_scaled(static_cast<uint64_t>(value), 1);
+      if (!suffix.empty()) return error("this is no whole number of nanoseconds or bytes");
+    }
     token_.kind = TokenKind::kReal;
     token_.number = std::bit_cast<uint64_t>(value);
     return {};

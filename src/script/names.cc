@@ -21,8 +21,11 @@ struct ReturnName {
   std::string_view name;
   Op op;
 };
-constexpr ReturnName kOfReturns[] = {
-    {"ret", Op::kResult}, {"latency_ns", Op::kLatency}, {"depth", Op::kDepth}, {"tail", Op::kTail}};
+constexpr ReturnName kOfReturns[] = {{"ret", Op::kResult},
+                                     {"latency_ns", Op::kLatency},
+                                     {"latency", Op::kLatency},
+                                     {"depth", Op::kDepth},
+                                     {"tail", Op::kTail}};
 
 // Whether it is somewhere that only the code around the site knows: in its registers, or in its frame.
 bool is_of_frame(const Place& place) {
@@ -93,7 +96,8 @@ Result<Operand> Names::variable(std::string_view where, std::string_view name) {
     return refusal(fmt::format("there is no variable '{}' in '{}'", name, where));
   }
   const auto special = of_return(name);
-  if (special && site_.is_return) return *special;
+  const bool is_the_programs = name == "latency" && scope.find(name);  // the short name came later
+  if (special && site_.is_return && !is_the_programs) return *special;
   if (const auto variable = scope.find(name)) return found(*variable);
   if (const size_t colons = name.find("::"); colons != std::string_view::npos)
     if (const auto found = scope.find_in(name.substr(0, colons), name.substr(colons + 2)))

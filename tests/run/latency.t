@@ -89,7 +89,7 @@ check: [f["calls"] for f in json_lines()] == [0]
 
 case: a slow function passes its filter by the latency
 target: call_kinds clock 4
-run: blip count -p $PID --latency --return timed --filter 'latency_ns > 1000000' --json
+run: blip count -p $PID --latency --return timed --filter 'latency > 1ms' --json
 check: [(f["calls"], f["p50_ns"] >= 2000000) for f in json_lines()] == [(4, True)]
 
 case: record tells the same of what it recorded
