@@ -88,7 +88,7 @@ std::string general_help() {
   for (const VerbFact& fact : verb_table())
     out += fmt::format("  {:<8}{}\n          {}\n", fact.name, fact.summary, fact.synopsis);
   out +=
-      "\nblip VERB --help shows the options and more examples, man blip the whole manual.\n"
+      "\nblip help VERB shows the options and more examples, man blip the whole manual.\n"
       "Exit codes: 0 fine, 1 failed or nothing matched, 2 wrong usage; with -c or -- the command's own.\n";
   return out;
 }

@@ -125,9 +125,9 @@ constexpr OptionFact later(std::string_view short_names, std::string_view long_n
 constexpr OptionFact kOptions[] = {
     {OptionId::kFunction, OptionGroup::kProbes, "", "function", "SPEC",
      "entry of every function matching SPEC: NAME, GLOB, MODULE:NAME or MODULE:GLOB, mangled or not. A NAME "
-     "is looked "
-     "for in the executable, then in its libraries; a GLOB in the executable only; '*:GLOB' in all modules. "
-     "Repeatable",
+     "or GLOB is looked for in the executable and, if nothing there matches, in its libraries; '*:GLOB' in "
+     "all "
+     "modules. handle also means ns::Class::handle. Repeatable",
      kTracing},
     {OptionId::kReturn, OptionGroup::kProbes, "", "return", "SPEC",
      "every return of the functions matching SPEC, as for --function: one event at each exit, NAME:return, "

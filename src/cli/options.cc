@@ -30,6 +30,7 @@ class Parser {
 
  private:
   Result<Command> parse_without_verb(const std::string& word);
+  Result<Command> parse_help();
   Status parse_word(const std::string& word);
   Status parse_long(std::string_view word);
   Status parse_short_bundle(std::string_view letters);
@@ -62,6 +63,7 @@ Result<Command> Parser::parse() {
 
 Result<Command> Parser::parse_without_verb(const std::string& word) {
   if (word == "--help" || word == "-h") return Command{.help = true};
+  if (word == "help") return parse_help();
   if (word == "--version" || word == "-V") return Command{.version = true};
   if (word.starts_with("-"))
     return usage(fmt::format("'{}': say first what to do, as in blip trace {}", word, word));
@@ -72,6 +74,16 @@ Result<Command> Parser::parse_without_verb(const std::string& word) {
     return usage(fmt::format("unknown verb '{}': did you mean {}? (blip --help)", word, meant));
   return usage(
       fmt::format("unknown verb '{}': use {} (blip --help shows examples)", word, fmt::join(names, ", ")));
+}
+
+// blip help [VERB]
+Result<Command> Parser::parse_help() {
+  if (next_ == args_.size()) return Command{.help = true};
+  const std::string& word = args_[next_++];
+  if (next_ < args_.size())
+    return usage(fmt::format("unexpected '{}': blip help takes one verb", args_[next_]));
+  if (const VerbFact* verb = find_verb(word)) return Command{.verb = verb->verb, .help = true};
+  return parse_without_verb(word);
 }
 
 Status Parser::parse_word(const std::string& word) {

@@ -142,6 +142,15 @@ TEST(Options, a_context_belongs_to_the_probe_before_it) {
   EXPECT_TRUE(c.session.probes[2].contexts.empty());
 }
 
+TEST(Options, help_of_a_verb) {
+  EXPECT_TRUE(parse("help").help);
+  const Command c = parse("help record");
+  EXPECT_TRUE(c.help);
+  EXPECT_EQ(c.verb, Verb::kRecord);
+  for (const char* wrong : {"help recrod", "help record x", "help --all"})
+    EXPECT_FALSE(parse_command(words(wrong))) << wrong;
+}
+
 // The table of the manual: topics.cc.
 TEST(Options, what_only_the_last_of_several_probes_has) {
   static_assert(int(ContextKind::kBacktrace) == 8);

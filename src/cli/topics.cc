@@ -7,10 +7,16 @@ namespace {
 constexpr Term kSpecs[] = {
     {"NAME",
      "a function of the executable; if it has none of that name, of every loaded library. Mangled and "
-     "demangled names match. `main` and `_start` are found in stripped executables too"},
+     "demangled names match. If no function has just that name, it means those of any namespace or class: "
+     "`handle` means `shop::Service::handle`, and a notice says so. `main` and `_start` are found in "
+     "stripped "
+     "executables too"},
     {"GLOB",
-     "a pattern with `*`, `?` or `[...]`, matched against the executable's functions only. Quote it: "
-     "the shell has patterns too"},
+     "a pattern with `*`, `?` or `[...]`, matched against the executable's functions; if none matches, "
+     "against "
+     "those of every loaded library, and a notice says so. `*` alone also means functions that have no name, "
+     "as in "
+     "stripped programs: they are called MODULE+0xADDR. Quote it: the shell has patterns too"},
     {"MODULE:NAME, MODULE:GLOB",
      "the same in one module, named by its file name with or without `.so...`: "
      "`libz.so.1:inflate`, `libz:inflate*`"},

@@ -188,13 +188,34 @@ bool is_special(std::string_view mangled) { return mangled.starts_with("_ZT") ||
 
 }  // namespace
 
-FunctionMatcher::FunctionMatcher(const Spec& spec)
+bool is_everything(const Spec& spec) { return spec.kind == SpecKind::kGlob && spec.name == "*"; }
+
+FunctionMatcher::FunctionMatcher(const Spec& spec, Scopes scopes)
     : glob_(spec.kind == SpecKind::kGlob),
+      scopes_(scopes),
       name_(spec.name),
       required_(glob_ ? glob_words(name_) : name_words(name_)) {}
 
 bool FunctionMatcher::equal_or_glob(std::string_view text) const {
   return glob_ ? glob_match(name_, text) : name_ == text;
+}
+
+// "handle" and "Service::handle" are in "shop::Service::handle<int>".
+bool FunctionMatcher::ends_in_name(std::string_view plain) const {
+  if (scopes_ == Scopes::kAsWritten || plain.find("operator") != kNone) return false;
+  if (plain.ends_with('>') && !name_.ends_with('>')) {
+    size_t at = plain.size();
+    for (int depth = 0; at > 0;) {
+      const char c = plain[--at];
+      depth += c == '>' ? 1 : c == '<' ? -1 : 0;
+      if (depth == 0) break;
+    }
+    plain = plain.substr(0, at);
+  }
+  if (plain == name_) return true;
+  constexpr std::string_view kScope = "::";
+  return plain.size() > name_.size() + kScope.size() && plain.ends_with(name_) &&
+         plain.substr(0, plain.size() - name_.size()).ends_with(kScope);
 }
 
 // Rust's v0 scheme may put a '_' between the length and the word.
@@ -230,8 +251,10 @@ bool FunctionMatcher::matches(const Function& function) const {
   if (!is_mangled(function.name) || !could_match(function.name)) return false;
   std::string demangled = demangle(function.name);
   if (is_rust_v0(function.name))
-    return equal_or_glob(demangled) || equal_or_glob(without_rust_generics(demangled));
-  return equal_or_glob(demangled) || equal_or_glob(without_parameters(demangled)) ||
+    return equal_or_glob(demangled) || equal_or_glob(without_rust_generics(demangled)) ||
+           ends_in_name(without_rust_generics(demangled));
+  const std::string plain = without_parameters(demangled);
+  return equal_or_glob(demangled) || equal_or_glob(plain) || ends_in_name(plain) ||
          matches_with_hash(function.name);
 }
 

@@ -20,12 +20,18 @@ bool glob_match(std::string_view pattern, std::string_view text);
 // Whether the text has a glob character; "operator[]" and "f[abi:cxx11]" have none.
 bool is_glob(std::string_view text);
 
+// kAsWritten: `f` is no `ns::f`. kAny: it is, and `f` is `ns::f<int>`.
+enum class Scopes { kAsWritten, kAny };
+
+// '*', alone: whatever is known of, with or without a name.
+bool is_everything(const Spec& spec);
+
 // Tells whether a function's mangled name, demangled name, demangled name without parameters, or a Rust name
 // with its hash is what the SPEC names (or its glob matches). Globs leave out .cold parts. Cheap on large
 // tables: a name is demangled only if a word of the SPEC occurs in its mangled text.
 class FunctionMatcher {
  public:
-  explicit FunctionMatcher(const Spec& spec);
+  explicit FunctionMatcher(const Spec& spec, Scopes scopes = Scopes::kAsWritten);
 
   bool matches(const Function& function) const;
 
@@ -37,10 +43,12 @@ class FunctionMatcher {
 
  private:
   bool equal_or_glob(std::string_view text) const;
+  bool ends_in_name(std::string_view plain) const;
   bool could_match(std::string_view mangled) const;
   bool matches_with_hash(std::string_view mangled) const;
 
   bool glob_;
+  Scopes scopes_;
   std::string name_;
   std::vector<std::string> required_;  // each occurs in the mangled form of every name that matches
 };

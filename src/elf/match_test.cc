@@ -142,6 +142,21 @@ TEST(FunctionMatcher, every_spelling_of_real_names_matches) {
   }
 }
 
+TEST(FunctionMatcher, unqualified_names) {
+  const auto in_any_scope = [](const char* spec, const char* name) {
+    return FunctionMatcher(*parse_spec(spec), Scopes::kAny).matches(named(name));
+  };
+  for (const char* spec : {"handle", "Service::handle", "shop::Service::handle"})
+    EXPECT_TRUE(in_any_scope(spec, "_ZN4shop7Service6handleEi")) << spec;
+  EXPECT_TRUE(in_any_scope("handle", "_ZN4shop6handleIiEEvT_"));  // void shop::handle<int>(int)
+  EXPECT_TRUE(in_any_scope("handle", "handle"));
+  EXPECT_FALSE(in_any_scope("andle", "_ZN4shop7Service6handleEi"));
+  EXPECT_FALSE(in_any_scope("Service", "_ZN4shop7Service6handleEi"));
+  EXPECT_FALSE(
+      in_any_scope("handle", "_ZNK4shop1ScvNS_6handleEEv"));  // shop::S::operator shop::handle() const
+  EXPECT_FALSE(FunctionMatcher(*parse_spec("handle")).matches(named("_ZN4shop7Service6handleEi")));
+}
+
 TEST(FunctionMatcher, globs) {
   EXPECT_TRUE(matches("parse_*", "parse_line"));
   EXPECT_FALSE(matches("parse_*", "reparse_line"));

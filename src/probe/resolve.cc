@@ -39,22 +39,30 @@ class Resolver {
   Status resolve(size_t request) {
     const elf::Spec& spec = specs_[request];
     if (spec.kind == elf::SpecKind::kAddress) return resolve_address(request);
-    const elf::FunctionMatcher matcher(spec);
-    bool matched = false;
-    bool module_found = false;
-    for (size_t m = 0; m < modules_.size(); ++m) {
-      if (spec.module && !elf::module_matches(*spec.module, modules_[m].basename())) continue;
-      module_found = true;
-      TRY(const bool here, match_module(request, m, matcher));
-      matched |= here;
-      // Without a module: the executable, and the libraries only for a plain name it does not have.
-      if (!spec.module && modules_[m].is_executable() && (matched || spec.kind == elf::SpecKind::kGlob))
-        break;
+    if (spec.module && std::none_of(modules_.begin(), modules_.end(), [&](const Module& m) {
+          return elf::module_matches(*spec.module, m.basename());
+        }))
+      return no_module(spec);
+    TRY(bool matched, match_modules(request, elf::FunctionMatcher(spec)));
+    if (!matched && spec.kind == elf::SpecKind::kName) {
+      TRY(matched, match_modules(request, elf::FunctionMatcher(spec, elf::Scopes::kAny)));
     }
-    if (!module_found) return no_module(spec);
     TRY_OK(resolve_ifuncs(request));
     if (!matched) return no_match(spec);
     return {};
+  }
+
+  // Without a module: the executable, and the libraries only if nothing in it matches.
+  Result<bool> match_modules(size_t request, const elf::FunctionMatcher& matcher) {
+    const elf::Spec& spec = specs_[request];
+    bool matched = false;
+    for (size_t m = 0; m < modules_.size(); ++m) {
+      if (spec.module && !elf::module_matches(*spec.module, modules_[m].basename())) continue;
+      TRY(const bool here, match_module(request, m, matcher));
+      matched |= here;
+      if (!spec.module && modules_[m].is_executable() && matched) break;
+    }
+    return matched;
   }
 
   // A function that begins at a run-time address: known by its symbol, or by its unwind information in a
@@ -87,7 +95,23 @@ class Resolver {
       matched = true;
       take(request, m, f);
     }
+    if (elf::is_everything(specs_[request])) {
+      TRY(const bool more, take_nameless(request, m));
+      matched |= more;
+    }
     return matched;
+  }
+
+  // What only unwind tables tell of: most functions of a stripped file.
+  Result<bool> take_nameless(size_t request, size_t m) {
+    TRY(const std::vector<elf::Function> all, all_functions(modules_[m]));
+    bool any = false;
+    for (const elf::Function& f : all) {
+      if (!f.is_nameless) continue;
+      any = true;
+      take(request, m, f);
+    }
+    return any;
   }
 
   void take(size_t request, size_t m, const elf::Function& f) {
@@ -168,8 +192,6 @@ class Resolver {
       hint = "; blip list shows what can be probed";
     }
     for (const UnreadableModule& m : context_.unreadable) hint += "; not looked at: " + m.text();
-    if (spec.kind == elf::SpecKind::kGlob && !spec.module)
-      hint += fmt::format("; a pattern looks at the executable only, '*:{}' at libraries too", spec.name);
     return Error(ErrorKind::kNotFound, fmt::format("no function matches '{}'{}", spec.text, hint));
   }
 

@@ -20,8 +20,6 @@ namespace {
 
 constexpr size_t kFunctionsPerPiece = 256;
 
-bool is_everything(const elf::Spec& spec) { return spec.kind == elf::SpecKind::kGlob && spec.name == "*"; }
-
 // "f.cold.3" -> "f".
 std::string_view without_cold(std::string_view name) { return name.substr(0, name.find(".cold")); }
 
@@ -29,7 +27,7 @@ std::string_view without_cold(std::string_view name) { return name.substr(0, nam
 bool means_module(const elf::Spec& spec, const probe::Module& module, const std::set<size_t>& with_matches,
                   size_t m) {
   if (spec.module) return elf::module_matches(*spec.module, module.basename());
-  return spec.kind == elf::SpecKind::kGlob ? module.is_executable() : with_matches.contains(m);
+  return with_matches.empty() ? module.is_executable() : with_matches.contains(m);
 }
 
 probe::FunctionTarget target_of(const probe::Module& module, size_t m, elf::Function f) {
@@ -54,7 +52,7 @@ Status add_parts(const elf::Spec& spec, std::span<const probe::Module> modules,
       elf::Function whole = f;
       whole.name = without_cold(f.name);
       whole.is_cold = false;
-      const bool wanted = is_everything(spec) || (f.is_cold && matcher.matches(whole));
+      const bool wanted = elf::is_everything(spec) || (f.is_cold && matcher.matches(whole));
       if (wanted && known.emplace(m, f.addr).second) found.push_back(target_of(modules[m], m, f));
     }
   }
@@ -67,7 +65,7 @@ Result<std::vector<probe::FunctionTarget>> functions_with_parts(const elf::Spec&
                                                                 std::span<const probe::Module> modules,
                                                                 const probe::ResolveContext& context) {
   auto named = probe::resolve_functions({&spec, 1}, modules, context);
-  if (!named && !is_everything(spec)) return named.error();
+  if (!named && !elf::is_everything(spec)) return named.error();
   std::vector<probe::FunctionTarget> found = named ? *named : std::vector<probe::FunctionTarget>();
   if (spec.kind != elf::SpecKind::kAddress) TRY_OK(add_parts(spec, modules, found));
   if (found.empty()) return named.error();

@@ -53,6 +53,7 @@ struct Session::Impl {
   Status register_early();
   Status go();
   Status add_by_pid(pid_t pid);
+  Status check_requests() const;
   Result<size_t> add_by_name();
   bool is_known(pid_t pid) const;
   // One that has just started may not have its libraries yet.

@@ -59,6 +59,7 @@ Status Session::Impl::start(const std::function<void()>& waiting) {
     TRY_OK(start_by_name(waiting));
   } else {
     for (pid_t pid : options.pids) TRY_OK(add_by_pid(pid));
+    TRY_OK(check_requests());
   }
   if (options.mode == Mode::kRecord && first_process()) TRY_OK(open_output(*first_process()));
   choose_buffers();
@@ -109,16 +110,35 @@ Status Session::Impl::add_by_pid(pid_t pid) {
     unarmed.push_back(std::move(process));
     return {};
   }
-  auto traced = TracedProcess::plan(std::move(process), context, {.part_will_do = options.follow_exec});
+  const bool several = options.pids.size() > 1;
+  auto traced =
+      TracedProcess::plan(std::move(process), context, {.part_will_do = options.follow_exec || several});
   if (!traced && options.follow_exec && traced.error().kind() == ErrorKind::kNotFound) {
     TRY(proc::Process same, proc::Process::open(pid));
     unarmed.push_back(std::move(same));
     return {};
   }
-  if (!traced)
-    return options.pids.size() > 1 ? traced.error().with_context(fmt::format("process {}", pid))
-                                   : traced.error();
+  if (!traced && several && traced.error().kind() == ErrorKind::kNotFound) {
+    armed.remarks.push_back(fmt::format("process {}: nothing in it matches, it is not traced", pid));
+    return {};
+  }
+  if (!traced) return several ? traced.error().with_context(fmt::format("process {}", pid)) : traced.error();
   planned.push_back(*std::move(traced));
+  return {};
+}
+
+// Of several processes each probe must match in one.
+Status Session::Impl::check_requests() const {
+  if (options.pids.size() < 2 || options.follow_exec) return {};
+  for (size_t i = 0; i < options.probes.size(); ++i) {
+    const bool found =
+        std::any_of(planned.begin(), planned.end(), [&](const auto& p) { return p->means(i); });
+    if (!found)
+      return Error(ErrorKind::kNotFound,
+                   fmt::format("nothing matches '{}' in any of the {} processes: blip list -p PID shows what "
+                               "can be probed",
+                               options.probes[i].spec.text, options.pids.size()));
+  }
   return {};
 }
 

@@ -37,13 +37,15 @@ bool TracedProcess::is_in_executable(size_t request) const {
   });
 }
 
-// As SPECs go: a pattern without MODULE means the executable, and so does a name that it has.
+// As SPECs go: a name or pattern without MODULE means the executable, if that has what matches.
 void TracedProcess::find_late_requests() {
   const auto& probes = context_.options.probes;
   late_requests_.assign(probes.size(), false);
   for (size_t i = 0; i < probes.size(); ++i) {
     const elf::Spec& spec = probes[i].spec;
-    if (probes[i].kind == ProbeKind::kLine || (spec.module && spec.kind != elf::SpecKind::kAddress)) {
+    if (spec.kind == elf::SpecKind::kGlob && !spec.module) {
+      late_requests_[i] = !is_in_executable(i);
+    } else if (probes[i].kind == ProbeKind::kLine || (spec.module && spec.kind != elf::SpecKind::kAddress)) {
       late_requests_[i] = true;
     } else if (spec.kind == elf::SpecKind::kName || spec.kind == elf::SpecKind::kSymbolOffset) {
       elf::Spec name = spec;

@@ -2,6 +2,7 @@
 #include "session/traced_process.h"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <bit>
@@ -18,6 +19,7 @@
 #include "proc/status.h"
 #include "session/pad_source.h"
 #include "session/plan_options.h"
+#include "session/tell_targets.h"
 #include "session/uprobe_source.h"
 
 namespace blip::session {
@@ -28,6 +30,7 @@ constexpr uint64_t kLeastSharedRing = 1 << 20;
 constexpr uint32_t kMinSlotSize = 64;
 constexpr uint32_t kSchemaRoom = 16 << 10;  // for where the trace goes, and a long command line
 constexpr uint32_t kSchemaPerClass = 256;
+constexpr size_t kMostNames = 5;  // in a remark
 
 bool is_trap(const probe::Probe& probe) {
   return !probe.planned.refused() && probe.planned.step == x86::Step::kTrap;
@@ -94,6 +97,38 @@ RequestMask TracedProcess::present_requests(const PlanScope& scope,
   return std::find(present.begin(), present.end(), true) == present.end() ? RequestMask() : present;
 }
 
+bool TracedProcess::means(size_t request) const {
+  if (!late_requests_.empty() && late_requests_[request] && context_.options.probes[request].spec.module)
+    return true;
+  return std::any_of(plan_.targets.begin(), plan_.targets.end(),
+                     [&](const Target& t) { return t.request == request; });
+}
+
+// Where a SPEC was found that does not say where to look, if that may surprise.
+void TracedProcess::tell_where_found() {
+  const auto& probes = context_.options.probes;
+  for (size_t i = 0; i < probes.size(); ++i) {
+    const elf::Spec& spec = probes[i].spec;
+    std::set<std::string> where, names;
+    for (const Target& t : plan_.targets) {
+      if (t.request != i) continue;
+      where.insert(plan_.modules[t.module].basename());
+      if (spec.kind == elf::SpecKind::kName && t.point.is_entry && !t.instance &&
+          !elf::FunctionMatcher(spec).matches(t.point.function))
+        names.insert(probe::display_name(plan_.modules[t.module], t.point.function));
+    }
+    if (spec.kind == elf::SpecKind::kGlob && !spec.module && !where.empty() &&
+        !where.contains(plan_.modules.front().basename()))
+      remarks_.push_back(fmt::format("{}: nothing in the executable matches: found in {}", spec.text,
+                                     fmt::join(where, ", ")));
+    if (!names.empty() && names.size() <= kMostNames)
+      remarks_.push_back(fmt::format("{} means {}", spec.text, fmt::join(names, ", ")));
+    if (names.size() > kMostNames)
+      remarks_.push_back(
+          fmt::format("{} means {} functions, such as {}", spec.text, names.size(), *names.begin()));
+  }
+}
+
 // plan_.targets, from what the user asked for.
 Status TracedProcess::resolve(const PlanScope& scope, const probe::ResolveContext& where) {
   const Options& options = context_.options;
@@ -105,6 +140,7 @@ Status TracedProcess::resolve(const PlanScope& scope, const probe::ResolveContex
   notes_.insert(notes_.end(), found.notes.begin(), found.notes.end());
   if (scope.only)
     std::erase_if(plan_.targets, [&](const Target& t) { return !scope.only(plan_.modules[t.module]); });
+  tell_where_found();
   if (plan_.targets.empty() && !plan_.refused.empty()) return plan_.all_refused();
   if (plan_.targets.empty() && !may_be_empty(scope)) return Error(ErrorKind::kNotFound, "nothing matches");
   if (plan_.targets.empty()) remarks_.push_back("nothing matches yet: waiting for libraries that come later");
@@ -318,13 +354,7 @@ void TracedProcess::report(Armed& armed) const {
   const probe::ArmReport& report = source_->report();
   const std::vector<std::string> refusals = plan_.refusals_after(report.refused);
   armed.refused.insert(armed.refused.end(), plan_.refused.begin(), plan_.refused.end());
-  for (size_t i = 0; i < plan_.targets.size(); ++i) {
-    if (refusals[i].empty()) {
-      ++armed.probes;
-    } else {
-      armed.refused.push_back({name_of(plan_.targets[i], plan_.modules), refusals[i]});
-    }
-  }
+  tell_targets(plan_, refusals, context_.options, armed);
   std::set<size_t> trapped;
   for (size_t i = 0; i < plan_.probes.size(); ++i) {
     const size_t target = plan_.points[i].target;

@@ -104,6 +104,8 @@ class TracedProcess {
   void look_at_libraries(const LibraryHooks& hooks);
   // Nothing matches yet, but may when a library comes.
   bool waits_for_libraries() const { return plan_.targets.empty(); }
+  // Something matches the request, or it names a library that may come.
+  bool means(size_t request) const;
   // To poll(2): readable when it waits for that; negative if it never does.
   int libraries_fd() const { return loader_ ? loader_->fd() : -1; }
 
@@ -127,6 +129,7 @@ class TracedProcess {
   Status check_histograms(size_t functions) const;
   void measure_clock();
   Status resolve(const PlanScope& scope, const probe::ResolveContext& where);
+  void tell_where_found();
   bool may_be_empty(const PlanScope& scope) const;
   RequestMask present_requests(const PlanScope& scope, const probe::ResolveContext& where) const;
   Status check_number(size_t more) const;

@@ -78,7 +78,7 @@ expect-match: half_of \(inlined in two_halves\)$
 expect-stderr: 3 functions, 3 can be probed, 0 refused
 until: end
 run: blip count -p $PID --function half_of --duration 50ms
-expect-stderr: armed 3 probes
+expect-stderr: armed 1 probes
 
 case: copies have no return
 run: blip count -p $PID --return both -v

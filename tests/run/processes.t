@@ -215,3 +215,13 @@ wait: blip
 end: alone
 reads:
 check: summary.events == 10
+
+case: different programs: a probe that matches in one of them is enough
+target: loop_calls 10
+sh: $TARGETS/hammer 1 < <(sleep 20) > out & h=$$!; until grep -q ready out; do sleep 0.05; done;
+  blip count -p $PID -p $$h --function work --function 'tiny_*' --duration 300ms; code=$$?;
+  blip count -p $PID -p $$h --function work --duration 100ms; blip count -p $PID -p $$h --function work --function zzz --duration 100ms && code=9;
+  kill $$h; exit $$code
+expect-exit: 0
+expect-stderr: nothing in it matches, it is not traced
+expect-stderr: nothing matches 'zzz' in any of the 2 processes

@@ -25,11 +25,35 @@ run: blip count -p $PID --function libcalls:lib_*
 expect: lib_work 10
 expect: lib_helper 10
 
-case: a glob means the executable only
+case: a glob means the executable
+target: lib_calls 10
+with: libcalls.so.1
+run: blip count -p $PID --function *e*
+check: "lib_helper" not in table() and table()["parse_one"] == 10
+
+case: a glob that nothing in the executable matches means the libraries, and that is told
 target: lib_calls 10
 with: libcalls.so.1
 run: blip count -p $PID --function *_work
-error: no, *_work
+expect: lib_work 10
+expect-stderr: *_work: nothing in the executable matches: found in libcalls.so.1
+
+case: a glob that nothing matches anywhere
+target: lib_calls 10
+with: libcalls.so.1
+run: blip count -p $PID --function zzz_*
+error: no function matches, zzz_*
+
+case: an unqualified C++ name means it in any namespace, and that is told
+target: throws 30
+run: blip count -p $PID --function outer --function inner
+check: sum(table().values()) == 60 and set(table()) == {"shop::outer", "shop::inner"}
+expect-stderr: outer means shop::outer
+
+case: all functions of a stripped executable
+target: loop_stripped 10
+run: blip count -p $PID --function *
+check: armed.probes >= 4 and 10 in [n for name, n in table().items() if name.startswith("loop_stripped+0x")]
 
 case: a glob over all modules
 target: lib_calls 10
