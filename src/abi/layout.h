@@ -24,7 +24,7 @@
 namespace blip::abi {
 
 inline constexpr uint64_t kMagic = 0x3130617461646c62;  // "bldata01", little endian
-inline constexpr uint32_t kVersion = 11;
+inline constexpr uint32_t kVersion = 12;
 inline constexpr uint64_t kPageSize = 4096;
 inline constexpr uint64_t kCacheLine = 64;
 inline constexpr char kDataMemfdName[] = "blip-data";
@@ -175,8 +175,10 @@ static_assert(sizeof(SharedRing) == 3 * kCacheLine);
 // ring.
 // kAbandoned: calls that were left by longjmp, an exception or the end of their thread, as far as they were
 // noticed.
-enum CounterKind : uint32_t { kDiscarded = 0, kSkipped = 1, kHits = 2, kAbandoned = 3 };
-inline constexpr uint32_t kCounterKinds = 4;
+// kUnpaired: calls that were not remembered, or whose entry was not found again though it was seen: skipped
+// by each probe of the function's returns, which share the frame of the call.
+enum CounterKind : uint32_t { kDiscarded = 0, kSkipped = 1, kHits = 2, kAbandoned = 3, kUnpaired = 4 };
+inline constexpr uint32_t kCounterKinds = 5;
 
 // ---- latencies
 // ------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@
 #include "cli/color.h"
 #include "cli/escape.h"
 #include "cli/event_json.h"
+#include "cli/row_names.h"
 
 namespace blip::cli {
 namespace {
@@ -30,9 +31,9 @@ using Row = std::array<std::string, 10>;
 constexpr size_t kModule = 1;
 constexpr size_t kWords = 2;  // the columns before are words, the others are numbers
 
-Row row_of(const CallSummary& c) {
+Row row_of(const CallSummary& c, const RowNames& names) {
   const auto time = [&](uint64_t ns) { return c.calls == 0 ? std::string("-") : duration_text(ns); };
-  return {escaped(c.name),
+  return {names.of(c),
           escaped(c.module),
           std::to_string(c.calls),
           time(c.total_ns),
@@ -72,13 +73,14 @@ std::string duration_text(uint64_t ns) {
 
 std::string call_table(std::vector<CallSummary> calls, bool color, size_t most) {
   const bool with_module = any_name_in_two_modules(calls);
+  const RowNames names(calls);
   std::stable_sort(calls.begin(), calls.end(),
                    [](const CallSummary& a, const CallSummary& b) { return a.total_ns > b.total_ns; });
   const size_t more = calls.size() - std::min(most, calls.size());
   calls.resize(calls.size() - more);
   std::vector<Row> rows = {
       {"NAME", "MODULE", "CALLS", "TOTAL", "MEAN", "P50", "P99", "MAX", "ABANDONED", "OPEN"}};
-  for (const CallSummary& call : calls) rows.push_back(row_of(call));
+  for (const CallSummary& call : calls) rows.push_back(row_of(call, names));
   std::array<size_t, 10> widths{};
   for (const Row& row : rows)
     for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
@@ -98,6 +100,7 @@ std::string call_json(const std::vector<CallSummary>& calls) {
     append_json_string(out, c.name);
     out += ",\"module\":";
     append_json_string(out, c.module);
+    append_json_filter(out, c);
     out += fmt::format(
         ",\"calls\":{},\"total_ns\":{},\"mean_ns\":{},\"p50_ns\":{},\"p99_ns\":{},\"max_ns\":{},"
         "\"abandoned\":{},\"open\":{}}}\n",

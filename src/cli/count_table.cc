@@ -10,6 +10,7 @@
 #include "cli/color.h"
 #include "cli/escape.h"
 #include "cli/event_json.h"
+#include "cli/row_names.h"
 
 namespace blip::cli {
 namespace {
@@ -38,10 +39,11 @@ std::string count_table(std::vector<ProbeCount> counts, bool color) {
     if (a.in_sequence || b.in_sequence) return !a.in_sequence && b.in_sequence;
     return a.hits > b.hits;
   });
+  const RowNames names(counts);
   std::vector<Row> rows = {{"NAME", "MODULE", "HITS", kBold}};
   for (const ProbeCount& count : counts)
-    rows.push_back({escaped(count.name), escaped(count.module), std::to_string(count.hits),
-                    count.hits == 0 ? kDim : ""});
+    rows.push_back(
+        {names.of(count), escaped(count.module), std::to_string(count.hits), count.hits == 0 ? kDim : ""});
   Row widest;
   const auto widen = [](std::string& to, const std::string& by) {
     to.resize(std::max(to.size(), by.size()));
@@ -69,6 +71,7 @@ std::string count_json(const std::vector<ProbeCount>& counts) {
     append_json_string(out, count.name);
     out += ",\"module\":";
     append_json_string(out, count.module);
+    append_json_filter(out, count);
     out += fmt::format(",\"hits\":{}}}\n", count.hits);
   }
   return out;

@@ -27,6 +27,13 @@ constexpr Term kSpecs[] = {
     {"FILE+0xOFF",
      "of `--probe`: an instruction by its address in the file, as `objdump -d` shows it: "
      "`libz.so.1+0x3c40`. Needed where several functions have one name"},
+    {"several probes at one place",
+     "each has its own filter, data and event: `--function f --filter 'n < 2' --function f --filter 'n > 7'` "
+     "gives an event for the first and one for the second. Of a function, what is asked for twice in exactly "
+     "the same way, under the same name, is one probe: `--function f --function 'f*'` gives one event for "
+     "each "
+     "call of f. "
+     "`blip count` tells the rows of one function apart by their filters"},
 };
 
 constexpr Term kContexts[] = {

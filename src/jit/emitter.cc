@@ -31,11 +31,13 @@ std::unique_ptr<ProgramEmitter> make_body(const Emission& emission) {
 
 }  // namespace
 
-std::unique_ptr<ProgramEmitter> make_emitter(const Emission& emission) {
-  std::unique_ptr<ProgramEmitter> body = make_body(emission);
-  if (!emission.program.is_return) return body;
-  body = std::make_unique<HitConditionEmitter>(emission, std::move(body));
-  return std::make_unique<ReturnEmitter>(emission, std::move(body));
+std::unique_ptr<ProgramEmitter> make_emitter(std::span<const Emission> emissions) {
+  if (!emissions.front().program.is_return) return make_body(emissions.front());
+  std::vector<ReturnEmitter::Body> bodies;
+  for (const Emission& e : emissions)
+    bodies.push_back(
+        {std::make_unique<HitConditionEmitter>(e, make_body(e)), e.program, e.code.assembler().newLabel()});
+  return std::make_unique<ReturnEmitter>(emissions.front(), std::move(bodies));
 }
 
 }  // namespace blip::jit

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 
 #include "jit/environment.h"
 #include "jit/frame.h"
@@ -42,6 +43,7 @@ class ProgramEmitter {
   const Program& program_;
 };
 
-std::unique_ptr<ProgramEmitter> make_emitter(const Emission& emission);
+// Of one program, or of several of one call (Program::call), all in the same frame.
+std::unique_ptr<ProgramEmitter> make_emitter(std::span<const Emission> emissions);
 
 }  // namespace blip::jit

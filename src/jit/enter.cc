@@ -19,7 +19,7 @@ using namespace shadow;       // NOLINT: offsets
 
 void EnterEmitter::hot(asmjit::Label done) {
   a_.mov(rcx, env_.control.value);
-  emit_switch_check(a_, env_.geometry, program_.switch_index, done);
+  emit_switch_check(a_, env_.geometry, program_, done);
   if (!has_fast_shadow(env_)) {
     a_.jmp(slow_);
   } else {

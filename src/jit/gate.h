@@ -4,6 +4,7 @@
 
 #include "abi/layout.h"
 #include "jit/assembler.h"
+#include "jit/program.h"
 
 namespace blip::jit {
 
@@ -18,6 +19,9 @@ void emit_gate_check(asmjit::x86::Assembler& a, asmjit::Label closed);
 
 // Goes to `off` if the probe is switched off: not a hit at all.
 void emit_switch_check(asmjit::x86::Assembler& a, const abi::Geometry& geometry, uint32_t index,
+                       asmjit::Label off);
+// The same for a program that several probes share: off if all of them are.
+void emit_switch_check(asmjit::x86::Assembler& a, const abi::Geometry& geometry, const Program& program,
                        asmjit::Label off);
 
 }  // namespace blip::jit

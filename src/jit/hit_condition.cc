@@ -60,7 +60,7 @@ void ConditionCode::cold(asmjit::Label fails) {
 
 void HitConditionEmitter::hot(asmjit::Label done) {
   if (mentions(program_.hit, script::Op::kEntryValue)) emit_check_kept(a_, env_, program_.kept);
-  if (has_latency_in_frame(program_)) emit_latency(a_);
+  if (has_latency_in_frame(program_) && !program_.latency_in_frame) emit_latency(a_);
   if (condition_) condition_->hot(done);
   body_->hot(done);
 }

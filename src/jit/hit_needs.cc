@@ -188,7 +188,9 @@ bool asks_kernel(const HitProgram& hit) {
                      [](const Output& o) { return o.kind != Output::Kind::kValue; });
 }
 
-bool has_latency_in_frame(const Program& program) { return mentions(program.hit, Op::kLatency); }
+bool has_latency_in_frame(const Program& program) {
+  return program.latency_in_frame || mentions(program.hit, Op::kLatency);
+}
 
 bool outputs_fit_section(const Program& program, const Environment& env) {
   const HitNeeds needs = output_needs(program.hit);

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
+#include <functional>
+
 #include "jit/hit_needs.h"
 #include "jit/listing.h"
 #include "jit/test_hits.h"
@@ -133,6 +135,8 @@ class Hits : public testing::Test {
                            runner_.machine().stack().begin() + static_cast<ptrdiff_t>(kept)))
         << listed();
     EXPECT_EQ(runner_.discarded(), 0u);
+    for (size_t i = 0; i < scene.company.size(); ++i)
+      judge_company(scene.company[i], runner_.company()[i], machine, runner_.company_record(i), listed);
     if (mentions(hit, script::Op::kLatency)) return;  // whatever it was: see the test of latencies
     const auto expected = script::run(hit, machine);
     // It looked at what the pad itself writes, below the stack: nobody can say what is right there.
@@ -154,8 +158,32 @@ class Hits : public testing::Test {
     for (const auto& o : outputs) faults_ += o.is_fault;
   }
 
+  // Another program of the same place: it knows nothing of the one before, nor that of it.
+  void judge_company(const script::HitProgram& hit, const Program& program, const LiveMachine& machine,
+                     const std::optional<std::vector<uint8_t>>& record,
+                     const std::function<std::string()>& listed) {
+    if (mentions(hit, script::Op::kLatency)) return;
+    const auto expected = script::run(hit, machine);
+    ++company_;
+    if (record.has_value() == expected.has_value() &&
+        (!record || hit.outputs.empty() || text(test::outputs_of(program, *record)) == text(*expected)))
+      return;
+    // Some look below the stack, where the programs before have written.
+    if (reads_memory(hit)) {
+      ++unjudged_;
+      return;
+    }
+    ADD_FAILURE() << "company: " << text(hit) << listed();
+  }
+  static bool reads_memory(const script::HitProgram& hit) {
+    return mentions(hit, script::Op::kLoad) || mentions(hit, script::Op::kLoadNear) ||
+           std::any_of(hit.outputs.begin(), hit.outputs.end(),
+                       [](const auto& o) { return o.kind != script::Output::Kind::kValue; });
+  }
+
   void run_random_programs(int programs);
 
+  uint64_t company_ = 0;
   HitRunner runner_;
   uint64_t hits_ = 0, refused_ = 0, in_section_ = 0, faults_ = 0, unjudged_ = 0;
 };
@@ -199,6 +227,9 @@ void Hits::run_random_programs(int programs) {
       options.entry_values = kept.outputs.size();
     }
     const script::HitProgram hit = script::random_program(random, options);
+    for (size_t i = random() % 3 == 0 ? 1 + random() % test::kMostCompany : 0; i > 0; --i)
+      scene.company.push_back(script::random_program(random, options));
+    scene.before = random() % (scene.company.size() + 1);
     MachineState state = runner_.machine().random_state(random);
     for (unsigned r = 0; r < 16; ++r)
       if (r != 4 && random() % 2) state.general.gpr[r] = script::random_value(random, options);
@@ -216,6 +247,7 @@ void Hits::run_random_programs(int programs) {
   }
   fmt::print("{} hits, {} in sections, {} faults, {} refused, {} not judged\n", hits_, in_section_, faults_,
              refused_, unjudged_);
+  EXPECT_GT(company_, static_cast<uint64_t>(programs / 8));
   EXPECT_LT(unjudged_, static_cast<uint64_t>(programs / 100));
   EXPECT_GT(hits_, static_cast<uint64_t>(programs / 4));
   EXPECT_GT(faults_, static_cast<uint64_t>(programs / 10));

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <deque>
+#include <iterator>
 #include <limits>
 #include <memory>
 
@@ -36,7 +38,7 @@ Frame::Needs basic_needs(const PadProbe& probe, const Recorded& by_others) {
           .flags_recorded = recorded_by(*probe.program).flags};
 }
 
-Frame frame_of(const PadProbe& probe, const Environment& env) {
+Frame::Needs needs_of(const PadProbe& probe, const Environment& env) {
   using asmjit::x86::Gp;
   const Program& program = *probe.program;
   const bool around_calls = program.kind == Program::Kind::kEnter || program.is_return;
@@ -59,7 +61,32 @@ Frame frame_of(const PadProbe& probe, const Environment& env) {
     needs.words = std::max(needs.words, condition.words + (by_ranges ? kRangeWords : 0));
   }
   needs.save = uses & wanted_registers(probe, env.recorded);
-  return Frame(needs);
+  return needs;
+}
+
+// For programs that run one after the other in it.
+Frame frame_of(std::span<const PadProbe> probes, const Environment& env) {
+  Frame::Needs all = needs_of(probes.front(), env);
+  for (const PadProbe& probe : probes.subspan(1)) {
+    const Frame::Needs needs = needs_of(probe, env);
+    all.skip_red_zone |= needs.skip_red_zone;
+    all.flags_live |= needs.flags_live;
+    all.flags_recorded |= needs.flags_recorded;
+    all.save |= needs.save;
+    all.words = std::max(all.words, needs.words);
+    all.stack_id |= needs.stack_id;
+  }
+  return Frame(all);
+}
+
+// Several programs of one call know of each other. A latency is taken before the first of them, so that it
+// does not grow by what they do.
+Program in_company(const PadProbe& probe, std::span<const PadProbe> all, const Environment& env) {
+  Program program = *probe.program;
+  if (program.is_return) program.latency_in_frame = !env.monotonic;
+  if (program.kind == Program::Kind::kEnter)
+    for (const PadProbe& other : all.subspan(1)) program.more_switches.push_back(other.program->switch_index);
+  return program;
 }
 
 // The jump that is taken where the one at the start of `bytes` is not; none: it is no jcc.
@@ -95,8 +122,10 @@ class PadBuilder {
   Status emit_run();
   Status emit_lead();
   Status emit_copy(TargetAddr head);
-  void emit_programs();
-  void emit_program(const PadProbe& probe);
+  void emit_programs() { emit_programs_at(relocator_.offset()); }
+  void emit_programs_at(uint64_t offset);
+  void emit_all(std::span<const PadProbe> probes);
+  void emit_program(std::span<const PadProbe> probes);
   void emit_jump_if_it_stays(const PadProbe& probe, asmjit::Label stays);
   void emit_way_back();
   Status finish();
@@ -110,6 +139,7 @@ class PadBuilder {
   x86::Relocator relocator_;
   std::span<const PadProbe> probes_;  // those whose instruction has not come yet
   std::vector<Started> started_;
+  std::deque<Program> in_company_;  // of several that belong together; emitters refer to them
   bool unknown_condition_ = false;
   Pad pad_;
 };
@@ -144,10 +174,7 @@ Status PadBuilder::emit_run() {
 Status PadBuilder::emit_lead() {
   do TRY_OK(emit_copy(code_.here()));
   while (!relocator_.done());
-  while (!probes_.empty() && probes_.front().offset == 0) {
-    emit_program(probes_.front());
-    probes_ = probes_.subspan(1);
-  }
+  emit_programs_at(0);
   code_.assembler().jmp((site_.addr + site_.lead.size()).value);
   return {};
 }
@@ -159,17 +186,41 @@ Status PadBuilder::emit_copy(TargetAddr head) {
   return {};
 }
 
-// Those of the next instruction.
-void PadBuilder::emit_programs() {
-  for (; !probes_.empty() && probes_.front().offset == relocator_.offset(); probes_ = probes_.subspan(1))
-    emit_program(probes_.front());
+void PadBuilder::emit_programs_at(uint64_t offset) {
+  size_t count = 0;
+  while (count < probes_.size() && probes_[count].offset == offset) ++count;
+  emit_all(probes_.first(count));
+  probes_ = probes_.subspan(count);
 }
 
-void PadBuilder::emit_program(const PadProbe& probe) {
+// In their order, but what belongs to one call where the first of it is.
+void PadBuilder::emit_all(std::span<const PadProbe> probes) {
+  for (size_t i = 0; i < probes.size(); ++i) {
+    const Program& first = *probes[i].program;
+    const auto is_same = [&](const PadProbe& p) {  // the entry of a function may be an exit of it
+      return first.call != Program::kOwnCall && p.program->call == first.call &&
+             p.program->is_return == first.is_return;
+    };
+    if (std::any_of(probes.begin(), probes.begin() + static_cast<ptrdiff_t>(i), is_same)) continue;
+    std::vector<PadProbe> together = {probes[i]};
+    std::copy_if(probes.begin() + static_cast<ptrdiff_t>(i) + 1, probes.end(), std::back_inserter(together),
+                 is_same);
+    emit_program(together);
+  }
+}
+
+void PadBuilder::emit_program(std::span<const PadProbe> probes) {
   auto& a = code_.assembler();
-  const Frame frame = frame_of(probe, env_);
-  const Emission emission{code_, env_, stubs_, frame, *probe.program};
-  Started& s = started_.emplace_back(Started{make_emitter(emission), a.newLabel(), a.newLabel(), nullptr});
+  const PadProbe& probe = probes.front();
+  const Frame frame = frame_of(probes, env_);
+  std::vector<Emission> emissions;
+  for (const PadProbe& p : probes) {
+    const bool alone = probes.size() == 1;
+    const Program& program = alone ? *p.program : in_company_.emplace_back(in_company(p, probes, env_));
+    emissions.push_back({code_, env_, stubs_, frame, program});
+  }
+  const Emission& emission = emissions.front();
+  Started& s = started_.emplace_back(Started{make_emitter(emissions), a.newLabel(), a.newLabel(), nullptr});
   if (probe.program->is_conditional) emit_jump_if_it_stays(probe, s.stays);
   if (!probe.program->is_return && probe.program->hit.condition != script::kNone) {
     s.condition = std::make_unique<EarlyCondition>(emission, basic_needs(probe, env_.recorded),

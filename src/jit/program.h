@@ -3,6 +3,7 @@
 // scripts.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -58,6 +59,12 @@ struct Program {
   uint64_t stack_at = 0;  // where the hit is, as blip_backtrace wants to know it; 0: nobody asks for stacks
   uint32_t kept = 0;      // of returns: how many values the entry has kept; of kEnter its outputs are these
   uint32_t frame_id = 0;  // of kEnter and returns: the same for all of one function, the class it counts for
+  // Of kEnter and returns: those with the same number at one place are of the same call, which is remembered,
+  // found and left once for all of them. Their kEnter keep the same values, and have the same frame_id.
+  static constexpr size_t kOwnCall = SIZE_MAX;
+  size_t call = kOwnCall;
+  std::vector<uint32_t> more_switches{};  // of kEnter: it is off only if all are
+  bool latency_in_frame = false;          // of returns: taken before all programs of the call
 };
 
 // What programs look at of the state the code left.

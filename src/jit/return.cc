@@ -12,17 +12,30 @@ namespace blip::jit {
 using namespace asmjit::x86;  // NOLINT: register names
 using namespace shadow;       // NOLINT: offsets
 
-ReturnEmitter::ReturnEmitter(const Emission& emission, std::unique_ptr<ProgramEmitter> body)
+ReturnEmitter::ReturnEmitter(const Emission& emission, std::vector<Body> bodies)
     : ProgramEmitter(emission),
-      body_(std::move(body)),
+      bodies_(std::move(bodies)),
       find_(a_.newLabel()),
       found_(a_.newLabel()),
-      over_(a_.newLabel()),
       leave_(a_.newLabel()) {}
+
+// Where there are several, a call is over whichever of them are switched off, and one latency is true for
+// all.
+void ReturnEmitter::emit_bodies() {
+  if (program_.latency_in_frame) emit_latency(a_);
+  for (Body& body : bodies_) {
+    if (bodies_.size() > 1) {
+      a_.mov(rcx, env_.control.value);
+      emit_switch_check(a_, env_.geometry, body.program.switch_index, body.over);
+    }
+    body.emitter->hot(body.over);
+    a_.bind(body.over);
+  }
+}
 
 void ReturnEmitter::hot(asmjit::Label done) {
   a_.mov(rcx, env_.control.value);
-  emit_switch_check(a_, env_.geometry, program_.switch_index, done);
+  if (bodies_.size() == 1) emit_switch_check(a_, env_.geometry, program_.switch_index, done);
   const bool fast = has_fast_shadow(env_);
   if (fast) {
     emit_find_frame(a_, env_, frame_.size(), rax, rsi);
@@ -37,8 +50,7 @@ void ReturnEmitter::hot(asmjit::Label done) {
     a_.jmp(find_);
   }
   a_.bind(found_);
-  body_->hot(over_);
-  a_.bind(over_);
+  emit_bodies();
   if (!fast) {
     a_.jmp(leave_);
     return;
@@ -65,7 +77,7 @@ void ReturnEmitter::cold(asmjit::Label done) {
   a_.mov(rdx, rsi);
   a_.call(stubs_.leave.value);
   a_.jmp(done);
-  body_->cold(over_);
+  for (Body& body : bodies_) body.emitter->cold(body.over);
 }
 
 }  // namespace blip::jit

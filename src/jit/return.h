@@ -5,17 +5,28 @@
 
 namespace blip::jit {
 
-// Runs another program at the exit of a call whose entry was seen, with rsi = its abi::ShadowFrame.
+// Runs other programs at the exit of a call whose entry was seen, one after the other, with rsi = its
+// abi::ShadowFrame.
 class ReturnEmitter final : public ProgramEmitter {
  public:
-  ReturnEmitter(const Emission& emission, std::unique_ptr<ProgramEmitter> body);
+  // What happens for one of the programs.
+  struct Body {
+    std::unique_ptr<ProgramEmitter> emitter;
+    const Program& program;
+    asmjit::Label over;
+  };
+
+  // `emission`: of the first.
+  ReturnEmitter(const Emission& emission, std::vector<Body> bodies);
 
   void hot(asmjit::Label done) override;
   void cold(asmjit::Label done) override;
 
  private:
-  std::unique_ptr<ProgramEmitter> body_;
-  asmjit::Label find_, found_, over_, leave_;
+  void emit_bodies();
+
+  std::vector<Body> bodies_;
+  asmjit::Label find_, found_, leave_;
 };
 
 }  // namespace blip::jit

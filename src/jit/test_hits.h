@@ -115,7 +115,12 @@ struct HitScene {
   bool is_tail = false;
   Recorded recorded{};               // by others
   const script::HitProgram* kept{};  // what the entry keeps; none: nothing
+  // Other programs at the same place, of the classes that follow kHitClass; `before`: so many of them come
+  // first.
+  std::vector<script::HitProgram> company{};
+  size_t before = 0;
 };
+inline constexpr uint32_t kMostCompany = 2;
 
 class HitRunner {
  public:
@@ -142,16 +147,23 @@ class HitRunner {
     enter_ = {.kind = Program::Kind::kEnter, .switch_index = 0, .frame_id = kHitClass};
     if (scene.kept) enter_.hit = *scene.kept;
     program_.kept = static_cast<uint32_t>(enter_.hit.outputs.size());
+    gather_company(scene);
     describe(scene);
     TRY(const AreaPrologue prologue, build_area_prologue(addr(machine_.pads().data()), env_));
     std::copy(prologue.code.begin(), prologue.code.end(), machine_.pads().begin());
     uint8_t* at = machine_.pads().data() + (prologue.code.size() + kPadAlign - 1) / kPadAlign * kPadAlign;
     std::vector<PadProbe> probes;
-    if (scene.is_return) probes.push_back({.program = &enter_});
-    probes.push_back({.program = &program_,
-                      .flags_live = scene.flags_live,
-                      .skip_red_zone = scene.skip_red_zone,
-                      .live_registers = scene.live_registers});
+    // One that remembers the call for each.
+    for (size_t i = 0; scene.is_return && i <= company_.size(); ++i) probes.push_back({.program = &enter_});
+    const auto add = [&](const Program& p) {
+      probes.push_back({.program = &p,
+                        .flags_live = scene.flags_live,
+                        .skip_red_zone = scene.skip_red_zone,
+                        .live_registers = scene.live_registers});
+    };
+    for (size_t i = 0; i < scene.before; ++i) add(company_[i]);
+    add(program_);
+    for (size_t i = scene.before; i < company_.size(); ++i) add(company_[i]);
     const PadSite site{.addr = addr(machine_.code()), .window = kNop, .probes = probes};
     TRY(Pad pad, build_pad(addr(at), site, env_, prologue.stubs));
     CHECK(pad.code.size() <= max_pad_size(site));
@@ -186,6 +198,9 @@ class HitRunner {
     return ring::CounterReader(region_.geometry(), region_.region()).totals().discarded;
   }
   const Program& program() const { return program_; }
+  const std::vector<Program>& company() const { return company_; }
+  // Of the last run; none: nothing was recorded.
+  const std::optional<std::vector<uint8_t>>& company_record(size_t i) const { return records_[i + 1]; }
   const uint8_t* pad() const { return pad_; }
 
  private:
@@ -200,15 +215,32 @@ class HitRunner {
 
   static abi::Geometry geometry(bool ranges) {
     return {.ring_count = static_cast<uint32_t>(::sysconf(_SC_NPROCESSORS_CONF)),
-            .class_count = kHitClass + 1,
+            .class_count = kHitClass + 1 + kMostCompany,
             .subbuf_count = 2,
             .subbuf_size = 1 << 14,
             .probe_count = 1,
             .slot_size = 4096,
-            .slot_count = 4,
+            .slot_count = 8,
             .ranges = ranges};
   }
   static TargetAddr addr(const void* p) { return x86::test::Machine::addr(p); }
+
+  void gather_company(const HitScene& scene) {
+    company_.clear();
+    program_.call = enter_.call = Program::kOwnCall;
+    if (scene.company.empty()) return;
+    if (program_.is_return) program_.call = enter_.call = 1;
+    for (const script::HitProgram& hit : scene.company) {
+      Program p = program_of(hit);
+      p.class_id = static_cast<uint32_t>(kHitClass + 1 + company_.size());
+      p.is_return = program_.is_return;
+      p.is_tail = program_.is_tail;
+      p.frame_id = program_.frame_id;
+      p.kept = program_.kept;
+      p.call = program_.call;
+      company_.push_back(std::move(p));
+    }
+  }
 
   void describe(const HitScene& scene) {
     env_ = {};
@@ -216,27 +248,33 @@ class HitRunner {
     env_.control = addr(region_.region());
     env_.shadow_size = ring::TestRegion::kShadow;
     env_.recorded = scene.recorded;
+    for (const Program& p : company_) env_.recorded |= recorded_by(p);
+    if (!company_.empty()) env_.recorded |= recorded_by(program_);
     if (scene.rseq && __rseq_size != 0)
       env_.rseq = Rseq{.offset = static_cast<int32_t>(__rseq_offset), .signature = RSEQ_SIG};
   }
 
   std::optional<std::vector<uint8_t>> take_record() {
-    const uint32_t least = (program_.fixed_size + 7) / 8 * 8;
-    const bool has_word = !program_.hit.outputs.empty();
-    const uint32_t sizes[] = {0, sizeof(abi::ProcessRecord),
-                              has_word ? ring::dynamic_size(least, program_.record_size) : least};
-    std::vector<std::vector<uint8_t>> records;
+    std::vector<uint32_t> sizes = {0, sizeof(abi::ProcessRecord), size_of(program_)};
+    for (const Program& p : company_) sizes.push_back(size_of(p));
+    records_.assign(1 + company_.size(), std::nullopt);
     const auto take = [&](uint64_t, uint16_t id, const uint8_t* record, uint32_t size) {
-      if (id == kHitClass) records.emplace_back(record, record + size);
+      if (id < kHitClass) return;
+      CHECK(!records_[id - kHitClass]);
+      records_[id - kHitClass].emplace(record, record + size);
     };
     ring::DrainStats stats;
     for (uint32_t i = 0; i < region_.geometry().ring_count; ++i)
       stats += ring::RingReader(region_.geometry(), region_.region(), i, sizes).drain(take);
-    in_section_ = !records.empty();
+    in_section_ = records_.front().has_value();
     stats += ring::SharedRingReader(region_.geometry(), region_.region(), sizes).finish(take);
-    CHECK(stats.malformed == 0 && records.size() <= 1);
-    if (records.empty()) return {};
-    return records.front();
+    CHECK(stats.malformed == 0);
+    return records_.front();
+  }
+
+  static uint32_t size_of(const Program& p) {
+    const uint32_t least = (p.fixed_size + 7) / 8 * 8;
+    return p.hit.outputs.empty() ? least : ring::dynamic_size(least, p.record_size);
   }
 
   x86::test::Machine machine_;
@@ -244,6 +282,8 @@ class HitRunner {
   std::vector<AddrRange> ranges_;
   Environment env_;
   Program program_, enter_;
+  std::vector<Program> company_;
+  std::vector<std::optional<std::vector<uint8_t>>> records_;  // by class, from kHitClass on
   uint8_t* pad_ = nullptr;
   int signal_ = 0;
   bool in_section_ = false;

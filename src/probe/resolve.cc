@@ -38,6 +38,7 @@ class Resolver {
  private:
   Status resolve(size_t request) {
     const elf::Spec& spec = specs_[request];
+    by_address_.clear();
     if (spec.kind == elf::SpecKind::kAddress) return resolve_address(request);
     if (spec.module && std::none_of(modules_.begin(), modules_.end(), [&](const Module& m) {
           return elf::module_matches(*spec.module, m.basename());
@@ -152,7 +153,7 @@ class Resolver {
     }
     FunctionTarget& known = found_[at->second];
     const std::string& written = specs_[request].name;  // mangled or not
-    if (known.request != request || known.function.name == written) return;
+    if (known.function.name == written) return;
     if (function.name != written && !preferred_name(name, known.name, written)) return;
     known.function = function;
     known.name = name;
@@ -202,7 +203,7 @@ class Resolver {
   std::unordered_map<size_t, elf::FunctionIndex> indexes_;
   std::vector<Ifunc> ifuncs_;
   std::vector<FunctionTarget> found_;
-  std::unordered_map<TargetAddr, size_t> by_address_;
+  std::unordered_map<TargetAddr, size_t> by_address_;  // what this request has found
 };
 
 }  // namespace

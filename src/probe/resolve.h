@@ -27,8 +27,9 @@ struct ResolveContext {
   bool hints = true;                // errors tell the nearest names, which takes time
 };
 
-// All functions that match, in the order of the specs and then of addresses; one per address, the first spec
-// that matches wins; of several names the one preferred_name() likes best. For an IFUNC the functions that
+// All functions that match, in the order of the specs and then of addresses; for each spec one per address,
+// of several names the one preferred_name() likes best. A function that several specs mean is found for each.
+// For an IFUNC the functions that
 // were chosen for it, under its name; if they are not known, the IFUNC itself, which plan_entries() refuses.
 // A spec that matches nothing is an error that suggests the nearest names.
 Result<std::vector<FunctionTarget>> resolve_functions(std::span<const elf::Spec> specs,

@@ -10,8 +10,12 @@ uint64_t CounterReader::read(abi::CounterKind kind, uint32_t row, uint32_t class
 }
 
 CounterTotals CounterReader::totals(uint32_t row, uint32_t class_id) const {
-  return {read(abi::kDiscarded, row, class_id), read(abi::kSkipped, row, class_id),
-          read(abi::kHits, row, class_id), read(abi::kAbandoned, row, class_id)};
+  const uint64_t unpaired = read(abi::kUnpaired, row, class_id);
+  return {.discarded = read(abi::kDiscarded, row, class_id),
+          .skipped = read(abi::kSkipped, row, class_id) + unpaired,
+          .hits = read(abi::kHits, row, class_id),
+          .abandoned = read(abi::kAbandoned, row, class_id),
+          .unpaired = unpaired};
 }
 
 CounterTotals CounterReader::class_totals(uint32_t class_id) const {

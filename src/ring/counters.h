@@ -10,15 +10,17 @@ namespace blip::ring {
 // What pads and runtime counted. A hostile target can make these any number, also a smaller one than before.
 struct CounterTotals {
   uint64_t discarded = 0;
-  uint64_t skipped = 0;
+  uint64_t skipped = 0;    // the unpaired ones too
   uint64_t hits = 0;       // counting mode only
   uint64_t abandoned = 0;  // calls that return probes saw no return of
+  uint64_t unpaired = 0;   // abi::kUnpaired
 
   CounterTotals& operator+=(const CounterTotals& other) {
     discarded += other.discarded;
     skipped += other.skipped;
     hits += other.hits;
     abandoned += other.abandoned;
+    unpaired += other.unpaired;
     return *this;
   }
 };

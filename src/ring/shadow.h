@@ -27,7 +27,7 @@ class Shadow {
     if (frame != nullptr) {
       abandon(*frame);  // nobody can be in a call whose return address is gone
     } else if (frame = claim(); frame == nullptr) {
-      count(abi::kSkipped, id);
+      count(abi::kUnpaired, id);
       return nullptr;
     }
     abi::ShadowThread* thread = this->thread(true);
@@ -51,13 +51,13 @@ class Shadow {
       if (found == id) return frame;
       if (is_class(found)) return nullptr;
       frame->slot = 0;
-      count(abi::kSkipped, id);
+      count(abi::kUnpaired, id);
       return nullptr;
     }
     abi::ShadowThread* mine = thread(false);
     if (mine != nullptr && mine->top >> abi::kDepthBits == slot_) {
       mine->top = abi::kNoCall;
-      count(abi::kSkipped, id);
+      count(abi::kUnpaired, id);
     }
     return nullptr;
   }

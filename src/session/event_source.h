@@ -25,7 +25,10 @@ class EventSource {
   // Counting: how often the probes of a class were hit.
   virtual uint64_t class_hits(uint32_t class_id) const = 0;
   // How the calls of a function whose returns are probed went; in units of the clock if counting, else in ns.
-  virtual CallTotals class_calls(uint32_t) const { return {}; }
+  // `frame_class`: the one its calls are remembered for.
+  virtual CallTotals class_calls(uint32_t /*class_id*/, uint32_t /*frame_class*/) const { return {}; }
+  // abi::kUnpaired
+  virtual uint64_t unpaired_calls(uint32_t) const { return 0; }
 
   // For the blip that finds the process, should this one be killed.
   virtual void describe(const RegionSchema&) {}

@@ -31,6 +31,8 @@ struct Context {
   ContextKind kind;
   std::string register_name{};  // for kRegister: lower case, "rdi"
   MemoryContext memory{};       // for kMemory
+
+  bool operator==(const Context&) const = default;
 };
 
 // What of the program's data an event shows, and which hits are worth one.
@@ -41,6 +43,7 @@ struct DataRequest {
   std::string condition;              // an expression; empty: all hits
 
   bool empty() const { return !args && !locals && captures.empty() && condition.empty(); }
+  bool operator==(const DataRequest&) const = default;
 };
 
 enum class ProbeKind {
@@ -57,6 +60,11 @@ struct ProbeRequest {
   ProbeKind kind = ProbeKind::kFunction;
   uint32_t line = 0;  // of kLine
   DataRequest data{};
+
+  // Whether both would give the same events wherever both match.
+  bool wants_the_same(const ProbeRequest& other) const {
+    return kind == other.kind && contexts == other.contexts && data == other.data;
+  }
 };
 
 enum class Mode { kRecord, kTrace, kCount };  // kCount: or measure, see Options::latencies

@@ -36,13 +36,18 @@ uint64_t PadSource::class_hits(uint32_t class_id) const {
   return counters.class_totals(class_id).hits;
 }
 
-CallTotals PadSource::class_calls(uint32_t class_id) const {
+uint64_t PadSource::unpaired_calls(uint32_t frame_class) const {
+  const ring::CounterReader counters(instrumentation_->geometry(), instrumentation_->region());
+  return counters.class_totals(frame_class).unpaired;
+}
+
+CallTotals PadSource::class_calls(uint32_t class_id, uint32_t frame_class) const {
   const abi::Geometry& geometry = instrumentation_->geometry();
   const uint8_t* region = instrumentation_->region();
   return {.latencies = geometry.latencies ? ring::LatencyReader(geometry, region).class_latencies(class_id)
                                           : consumer_->latencies(class_id),
-          .abandoned = ring::CounterReader(geometry, region).class_totals(class_id).abandoned,
-          .open = instrumentation_->open_calls().of(class_id)};
+          .abandoned = ring::CounterReader(geometry, region).class_totals(frame_class).abandoned,
+          .open = instrumentation_->open_calls().of(frame_class)};
 }
 
 bool PadSource::children_live() {

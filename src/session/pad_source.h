@@ -32,7 +32,8 @@ class PadSource final : public EventSource {
   Consumer& consumer() override { return *consumer_; }
   void describe(const RegionSchema& schema) override { instrumentation_->write_schema(to_text(schema)); }
   uint64_t class_hits(uint32_t class_id) const override;
-  CallTotals class_calls(uint32_t class_id) const override;
+  CallTotals class_calls(uint32_t class_id, uint32_t frame_class) const override;
+  uint64_t unpaired_calls(uint32_t frame_class) const override;
   probe::Instrumentation& instrumentation() { return *instrumentation_; }
   Result<probe::RemovalReport> disarm() override { return instrumentation_->disarm(); }
   void target_is_gone() override { instrumentation_->target_is_gone(); }

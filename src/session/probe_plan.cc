@@ -49,6 +49,11 @@ Status ProbePlan::find_data(const Options& options, DebugStore& store) {
   return {};
 }
 
+void ProbePlan::share_calls(const Options& options) {
+  calls = SharedCalls(options, targets, data, refusals);
+  std::erase_if(points, [&](const ProbePoint& p) { return !refusals[p.target].empty(); });
+}
+
 // Where a part of a group is refused, the others are taken out and everything is planned again: they may
 // have been in the way of something.
 void ProbePlan::plan_pads(const Options& options, const probe::PlanOptions& how,
@@ -128,16 +133,28 @@ std::vector<ProbedPlace> ProbePlan::places(const Options& options) const {
   return all;
 }
 
+// What the entry keeps for the returns of the target.
+const script::HitProgram& ProbePlan::kept_by(size_t target) const {
+  static const script::HitProgram kNothing;
+  if (calls.is_shared(target)) return calls.kept(target);
+  return data.empty() ? kNothing : data[target].kept;
+}
+
 uint32_t ProbePlan::set_programs(const std::vector<jit::Program>& programs, size_t first_group) {
   uint32_t largest = 0;
   for (size_t i = 0; i < probes.size(); ++i) {
     const ProbePoint& p = points[i];
     const probe::Module& module = modules[targets[p.target].module];
     jit::Program& program = probes[i].program;
-    static const script::HitProgram kNothing;
-    const script::HitProgram& kept = data.empty() ? kNothing : data[p.target].kept;
-    program = program_at(p, programs[p.target], kept, module.to_target(p.point.addr).value);
+    program = program_at(p, programs[p.target], kept_by(p.target), module.to_target(p.point.addr).value);
     if (p.role != ProbePoint::Role::kHit) probes[i].group = first_group + p.target;
+    if (calls.is_shared(p.target)) {
+      const size_t leader = calls.leader(p.target);
+      program.call = first_group + leader;
+      program.frame_id = programs[leader].class_id;
+      if (program.is_return) program.hit = calls.renumbered(p.target, std::move(program.hit));
+      if (leader != p.target) frame_classes[program.class_id] = program.frame_id;
+    }
     largest = std::max(largest, program.record_size);
   }
   return largest;

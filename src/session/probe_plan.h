@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "session/classes.h"
 #include "session/return_points.h"
 #include "session/session.h"
+#include "session/shared_calls.h"
 #include "session/targets.h"
 #include "x86/trampoline_space.h"
 
@@ -29,16 +31,20 @@ struct ProbePlan {
   std::vector<ProbePoint> points;     // what is patched for them
   std::vector<Refusal> refused;       // what is not even a target
   probe::ModuleSites sites;
-  std::vector<probe::Probe> probes;         // one per point
-  size_t first = 0;                         // of its probes among those of the process
-  std::optional<probe::LoaderHook> loader;  // to be probed by blip itself
-  probe::Probe loader_probe;                // for it; not among the others
+  std::vector<probe::Probe> probes;            // one per point
+  size_t first = 0;                            // of its probes among those of the process
+  SharedCalls calls;                           // of functions whose returns are asked for more than once
+  std::map<uint32_t, uint32_t> frame_classes;  // of classes whose calls count for another one
+  std::optional<probe::LoaderHook> loader;     // to be probed by blip itself
+  probe::Probe loader_probe;                   // for it; not among the others
 
   // From targets to points and sites. Only files are read.
   void expand(const Options& options);
   // What events show of the program's data. A target that has nothing of the kind is refused; an error if all
   // targets of a request are.
   Status find_data(const Options& options, DebugStore& store);
+  // Once nothing more is refused by what it shows.
+  void share_calls(const Options& options);
   void plan_pads(const Options& options, const probe::PlanOptions& how, const std::vector<proc::Map>& maps);
   void plan_uprobes();
 
@@ -57,6 +63,7 @@ struct ProbePlan {
  private:
   void plan_module(size_t module, const probe::PlanOptions& how, x86::TrampolineSpace& space);
   bool refuse_broken_groups();
+  const script::HitProgram& kept_by(size_t target) const;
 };
 
 }  // namespace blip::session

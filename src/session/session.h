@@ -49,13 +49,15 @@ struct ProbeCount {
   std::string module;  // basename
   uint64_t hits = 0;
   bool in_sequence = false;  // one of every instruction: belongs beside its neighbours
+  std::string filter{};      // of the probe, as it was given; empty: none
 };
 
 // How the calls of a function went.
 struct CallSummary {
-  std::string name;    // of the function
-  std::string module;  // basename
-  uint64_t calls = 0;  // that returned
+  std::string name;      // of the function
+  std::string module;    // basename
+  std::string filter{};  // of the probe, as it was given; empty: none
+  uint64_t calls = 0;    // that returned
   uint64_t total_ns = 0;
   uint64_t mean_ns = 0;
   uint64_t p50_ns = 0;  // half of them took no longer; at most 1/8 too much

@@ -17,7 +17,7 @@ void Session::Impl::add_totals(TracedProcess& process) {
   const ConsumerTotals more = process.consumer().totals();
   totals.events += more.events;
   totals.discarded += more.discarded;
-  totals.skipped += more.skipped;
+  totals.skipped += more.skipped + process.lost_with_others();
   totals.malformed += more.malformed;
   for (std::string& warning : process.consumer().warnings()) warnings.push_back(std::move(warning));
   if (options.mode == Mode::kCount && !options.latencies) process.add_hits(hits);
@@ -28,9 +28,9 @@ void Session::Impl::count(Summary& summary) const {
   for (size_t i = 0; i < hits.size(); ++i) {
     if (!hits[i]) continue;
     const ctf::EventClass& c = context.classes.classes()[i];
-    const ProbeKind kind = options.probes[context.classes.request_of(i)].kind;
-    summary.counts.push_back(
-        {c.name, context.classes.module_of(i), *hits[i], kind == ProbeKind::kEveryInstruction});
+    const ProbeRequest& request = options.probes[context.classes.request_of(i)];
+    summary.counts.push_back({c.name, context.classes.module_of(i), *hits[i],
+                              request.kind == ProbeKind::kEveryInstruction, request.data.condition});
     summary.events += *hits[i];
   }
 }
@@ -46,6 +46,7 @@ void Session::Impl::tell_calls(Summary& summary) const {
     if (name.ends_with(kSuffix)) name.resize(name.size() - kSuffix.size());
     summary.calls.push_back({.name = std::move(name),
                              .module = context.classes.module_of(i),
+                             .filter = options.probes[context.classes.request_of(i)].data.condition,
                              .calls = all.count(),
                              .total_ns = ns(all.sum()),
                              .mean_ns = all.count() == 0 ? 0 : ns(all.sum()) / all.count(),

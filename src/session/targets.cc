@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
+#include <tuple>
 
 #include "probe/functions.h"
 #include "session/all_instructions.h"
@@ -32,13 +34,14 @@ class Finder {
       if (Status status = is_wanted(i) ? add(i) : Status(); !status && !part_will_do) return status.error();
     std::stable_sort(found_.targets.begin(), found_.targets.end(),
                      [](const Target& a, const Target& b) { return a.request < b.request; });
+    drop_repeated();
     return std::move(found_);
   }
 
  private:
   bool is_wanted(size_t request) const { return wanted_.empty() || wanted_[request]; }
 
-  // All at once, because a function that several of them mean is probed once.
+  // All at once: many names are looked up faster so.
   Status add_functions(ProbeKind kind, bool part_will_do) {
     std::vector<elf::Spec> specs;
     std::vector<size_t> requests;
@@ -137,6 +140,38 @@ class Finder {
       found_.targets.push_back({.module = p.module, .request = request, .point = p.point});
     found_.refused.insert(found_.refused.end(), all.refused.begin(), all.refused.end());
     return {};
+  }
+
+  // A count shows nothing of a hit.
+  bool is_alike(const ProbeRequest& a, const ProbeRequest& b) const {
+    if (options_.mode != Mode::kCount) return a.wants_the_same(b);
+    return a.kind == b.kind && a.data.condition == b.data.condition;
+  }
+
+  // By request: the first one that wants the same.
+  std::vector<size_t> first_alike() const {
+    const std::vector<ProbeRequest>& all = options_.probes;
+    std::vector<size_t> first(all.size());
+    for (size_t i = 0; i < all.size(); ++i) {
+      const auto alike = std::find_if(all.begin(), all.begin() + static_cast<ptrdiff_t>(i),
+                                      [&](const ProbeRequest& r) { return is_alike(r, all[i]); });
+      first[i] = static_cast<size_t>(alike - all.begin());
+    }
+    return first;
+  }
+
+  // Of functions, which several patterns may mean; an instruction is probed as often as it is asked for.
+  void drop_repeated() {
+    const std::vector<size_t> alike = first_alike();
+    std::vector<size_t> users(alike.size());
+    for (const size_t first : alike) ++users[first];
+    std::set<std::tuple<size_t, size_t, FileAddr, std::string>> known;
+    std::erase_if(found_.targets, [&](const Target& t) {
+      const size_t first = alike[t.request];
+      const ProbeKind kind = options_.probes[first].kind;
+      return (kind == ProbeKind::kFunction || kind == ProbeKind::kReturn) && users[first] > 1 &&
+             !known.emplace(first, t.module, t.point.addr, t.name).second;
+    });
   }
 
   const Options& options_;

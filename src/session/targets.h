@@ -41,9 +41,9 @@ struct FindContext {
 // Which requests count; empty: all.
 using RequestMask = std::vector<bool>;
 
-// A request that matches nothing is an error, or left out if a part will do. Functions asked for by several
-// --function, or by several --return, are found once; any other instruction, and copies of inlined functions,
-// as often as they are asked for.
+// A request that matches nothing is an error, or left out if a part will do. A place that several requests
+// mean is found for each of them; but a function, or its returns, of which they want the same under the same
+// name, only for the first.
 Result<FoundTargets> find_targets(const Options& options, std::span<const probe::Module> modules,
                                   const FindContext& context, bool part_will_do,
                                   const RequestMask& wanted = {});

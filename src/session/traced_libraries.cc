@@ -193,6 +193,7 @@ void TracedProcess::arm_libraries(const std::vector<CodeFile>& came, const Libra
         fmt::format("{}: not probed: {}", plan.modules.front().basename(), status.error().message()));
     return;
   }
+  plan.share_calls(options);
   const auto how = plan_options();
   if (!how) return;
   plan.plan_pads(options, *how, *maps);

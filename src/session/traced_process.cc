@@ -174,6 +174,7 @@ Status TracedProcess::make_plan(const PlanScope& scope) {
     notes_.insert(notes_.end(), m.notes().begin(), m.notes().end());
   plan_.expand(context_.options);
   TRY_OK(plan_.find_data(context_.options, context_.debug));
+  plan_.share_calls(context_.options);
   for (std::string& note : context_.debug.notes()) notes_.push_back(std::move(note));
   if (asks_for_stacks()) stacks_.emplace(plan_.modules, find_vdso(memory_, maps));
   if (may_probe_later(scope, context_.options)) watch_libraries(maps);
@@ -449,6 +450,29 @@ void TracedProcess::add_hits(std::vector<std::optional<uint64_t>>& hits) const {
   }
 }
 
+// That the calls of a class are remembered for: another one's where several probes ask for the same returns.
+uint32_t TracedProcess::frame_class(uint32_t id) const {
+  const auto find = [&](const ProbePlan& plan) {
+    const auto found = plan.frame_classes.find(id);
+    return found == plan.frame_classes.end() ? id : found->second;
+  };
+  uint32_t frame = find(plan_);
+  for (const ProbePlan& plan : late_plans_)
+    if (frame == id) frame = find(plan);
+  return frame;
+}
+
+// A call that could not be remembered is lost to all who share it, and counted for the first.
+uint64_t TracedProcess::lost_with_others() const {
+  uint64_t lost = 0;
+  const auto add = [&](const ProbePlan& plan) {
+    for (const auto& [id, frame] : plan.frame_classes) lost += source_->unpaired_calls(frame);
+  };
+  add(plan_);
+  for (const ProbePlan& plan : late_plans_) add(plan);
+  return lost;
+}
+
 void TracedProcess::add_calls(std::vector<std::optional<CallTotals>>& calls) const {
   if (!asks_for_returns()) return;
   calls.resize(context_.classes.classes().size());
@@ -456,7 +480,7 @@ void TracedProcess::add_calls(std::vector<std::optional<CallTotals>>& calls) con
     const size_t index = id - abi::kFirstClass;
     if (context_.options.probes[context_.classes.request_of(index)].kind != ProbeKind::kReturn) continue;
     if (!calls[index]) calls[index].emplace();
-    *calls[index] += source_->class_calls(id);
+    *calls[index] += source_->class_calls(id, frame_class(id));
   }
 }
 

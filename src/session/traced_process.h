@@ -119,6 +119,8 @@ class TracedProcess {
   void add_hits(std::vector<std::optional<uint64_t>>& hits) const;
   // The same for how the calls of functions went whose returns are probed.
   void add_calls(std::vector<std::optional<CallTotals>>& calls) const;
+  // Calls that were skipped, of probes that share them with others: not among the consumer's totals.
+  uint64_t lost_with_others() const;
 
  private:
   TracedProcess(proc::Process process, proc::Memory memory, TraceContext& context)
@@ -139,6 +141,7 @@ class TracedProcess {
   void tell_changes(const LibraryNews& news);
   std::vector<probe::Module> modules_now() const;
   std::vector<uint32_t> armed_classes() const;
+  uint32_t frame_class(uint32_t id) const;
   bool asks_for_threads() const;
   size_t most_classes() const;
   abi::Geometry geometry(uint32_t largest_record) const;
