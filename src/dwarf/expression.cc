@@ -23,8 +23,7 @@ constexpr unsigned kFirstVector = 17, kLastVector = 32;  // xmm0 to xmm15 in DWA
 Place Expression::place(std::span<const Dwarf_Op> operations, uint64_t size) {
   if (operations.empty() || operations.size() > kMostOperations) return {};
   form_ = Form::kNone;
-  for (const Dwarf_Op& op : operations)
-    if (!step(op)) return {};
+  if (!run(operations, 0)) return {};
   if (pieces_.empty()) return current(size);
   if (form_ != Form::kNone || !stack_.empty()) return {};  // something behind the last piece
   const bool all_out = std::all_of(pieces_.begin(), pieces_.end(), [](const Place::Piece& p) {
@@ -35,6 +34,53 @@ Place Expression::place(std::span<const Dwarf_Op> operations, uint64_t size) {
   if (all_out || size > (1U << 20)) return {};
   if (sum < size) pieces_.push_back({{}, static_cast<uint32_t>(size - sum)});
   return {.kind = Place::Kind::kPieces, .code = {}, .pieces = pieces_};
+}
+
+std::optional<script::Code> Expression::value(const Operations& operations) {
+  if (operations.size() > kMostOperations) return std::nullopt;
+  form_ = Form::kNone;
+  if (!run(operations, 0)) return std::nullopt;
+  if (form_ == Form::kRegister && !push_general(register_)) return std::nullopt;
+  if (stack_.empty() || stack_.back().size != 0 || !pieces_.empty()) return std::nullopt;
+  script::Code code = nodes_.extract(stack_.back().node);
+  return code.nodes.empty() ? std::nullopt : std::optional(std::move(code));
+}
+
+bool Expression::run(std::span<const Dwarf_Op> operations, size_t at) {
+  for (; at < operations.size(); ++at) {
+    const uint8_t atom = operations[at].atom;
+    if (atom == DW_OP_bra || atom == DW_OP_skip) return jump(operations, at);
+    if (!step(operations[at])) return false;
+  }
+  return true;
+}
+
+// Both ways are followed to their ends, and a selection takes one of the results. Only forward: no loops.
+bool Expression::jump(std::span<const Dwarf_Op> operations, size_t at) {
+  constexpr uint64_t kSize = 3;
+  constexpr int kMostBranches = 32;
+  const uint64_t offset = operations[at].offset + kSize + operations[at].number;
+  size_t to = at + 1;
+  while (to < operations.size() && operations[to].offset < offset) ++to;
+  if (offset <= operations[at].offset || (to < operations.size() && operations[to].offset != offset))
+    return false;
+  if (operations[at].atom == DW_OP_skip) return run(operations, to);
+  const auto condition = pop();
+  if (!condition || !pieces_.empty() || ++branches_ > kMostBranches) return false;
+  const std::vector<Value> stack = stack_;
+  const auto follow = [&](size_t from) {
+    stack_ = stack;
+    form_ = stack.empty() ? Form::kNone : Form::kMemory;
+    const bool is_one = run(operations, from) && pieces_.empty() && !implicit_ && !stack_.empty();
+    return is_one && (form_ == Form::kMemory || form_ == Form::kValue);
+  };
+  if (!follow(at + 1)) return false;
+  const Value otherwise = stack_.back();
+  const Form form = form_;
+  if (!follow(to) || form_ != form || stack_.back().size != otherwise.size) return false;
+  Value& result = stack_.back();
+  result.node = nodes_.add({.op = Op::kSelect, .a = condition->node, .b = result.node, .c = otherwise.node});
+  return true;
 }
 
 bool Expression::step(const Dwarf_Op& op) {

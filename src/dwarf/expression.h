@@ -16,6 +16,18 @@ namespace blip::dwarf {
 
 using Operations = std::vector<Dwarf_Op>;
 
+struct EntryOperand;
+
+// What expressions ask for about the frame of their function.
+class EntryValues {
+ public:
+  virtual ~EntryValues() = default;
+  // What something held when the function was entered; none: not known.
+  virtual std::optional<script::Code> at_entry(const EntryOperand& what) = 0;
+  // What a register, in DWARF's numbers, holds in the frame; none: not known.
+  virtual std::optional<script::Code> general(unsigned dwarf_register) = 0;
+};
+
 // What an expression may ask for besides its own operands.
 struct ExpressionSurroundings {
   uint64_t load_bias = 0;
@@ -23,6 +35,7 @@ struct ExpressionSurroundings {
   std::optional<uint64_t> tls_offset;  // of the module's block, below the thread pointer
   const Operations* frame_base = nullptr;
   const Operations* cfa = nullptr;
+  EntryValues* frame = nullptr;  // null: registers are as they are, and what was before is not known
 };
 
 // What it has made use of.
@@ -40,6 +53,8 @@ class Expression {
   Expression(const ExpressionSurroundings& surroundings, Dwarf_Attribute* attribute)
       : surroundings_(surroundings), attribute_(attribute) {}
 
+  // What the operations leave on the stack, or in a register; none: not known.
+  std::optional<script::Code> value(const Operations& operations);
   // Of a value of `size` bytes.
   script::Place place(std::span<const Dwarf_Op> operations, uint64_t size);
   const ExpressionUse& use() const { return use_; }
@@ -56,6 +71,9 @@ class Expression {
   // What one location (or piece of one) is, besides an address on the stack.
   enum class Form : uint8_t { kMemory, kRegister, kValue, kNone };
 
+  // From operation `at` to the end.
+  bool run(std::span<const Dwarf_Op> operations, size_t at);
+  bool jump(std::span<const Dwarf_Op> operations, size_t at);
   bool step(const Dwarf_Op& op);
   bool push_operand(const Dwarf_Op& op);
   bool push_register(const Dwarf_Op& op);
@@ -73,6 +91,8 @@ class Expression {
   bool push_general(unsigned dwarf_register, uint64_t distance = 0);
   bool push_frame(const Operations* operations);
   bool push_entry_value(const Dwarf_Op& op);
+  bool push_at_entry(const EntryOperand& what);
+  bool push_parameter(const Dwarf_Op& op);
   bool push_indexed(const Dwarf_Op& op, bool is_address);
   bool set_register(unsigned dwarf_register);
   bool unary(const Dwarf_Op& op);
@@ -94,6 +114,7 @@ class Expression {
   std::optional<Dwarf_Block> implicit_;
   std::vector<script::Place::Piece> pieces_;
   int nesting_ = 0;  // frame bases and entry values in expressions
+  int branches_ = 0;
 };
 
 }  // namespace blip::dwarf

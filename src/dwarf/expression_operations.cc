@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "dwarf/call_sites.h"
 #include "dwarf/expression.h"
 
 namespace blip::dwarf {
@@ -58,6 +59,10 @@ bool Expression::push_indexed(const Dwarf_Op& op, bool is_address) {
 bool Expression::push_general(unsigned number, uint64_t distance) {
   static constexpr uint8_t kEncoding[] = {0, 2, 1, 3, 6, 7, 5, 4, 8, 9, 10, 11, 12, 13, 14, 15};
   if (number >= sizeof(kEncoding)) return false;
+  if (surroundings_.frame) {
+    const auto held = surroundings_.frame->general(number);
+    return held && push(nodes_.plus(nodes_.append(*held), distance));
+  }
   return push(nodes_.plus(nodes_.add({.op = Op::kRegister, .value = kEncoding[number]}), distance));
 }
 
@@ -114,6 +119,8 @@ bool Expression::push_from_elsewhere(const Dwarf_Op& op) {
     case DW_OP_entry_value:
     case DW_OP_GNU_entry_value:
       return push_entry_value(op);
+    case DW_OP_GNU_parameter_ref:
+      return push_parameter(op);
     case DW_OP_deref:
     case DW_OP_deref_size: {
       const auto address = pop();
@@ -128,16 +135,31 @@ bool Expression::push_from_elsewhere(const Dwarf_Op& op) {
   }
 }
 
-// What was true at the entry is known there only.
+// What was true at the entry is known there, and by callers.
 bool Expression::push_entry_value(const Dwarf_Op& op) {
   Dwarf_Attribute inner;
   Dwarf_Op* ops = nullptr;
   size_t count = 0;
-  if (!surroundings_.is_entry || !attribute_) return false;
-  if (::dwarf_getlocation_attr(attribute_, &op, &inner) != 0) return false;
+  if (!attribute_ || ::dwarf_getlocation_attr(attribute_, &op, &inner) != 0) return false;
   if (::dwarf_getlocation(&inner, &ops, &count) != 0 || count != 1) return false;
-  const Operations operations(ops, ops + count);
-  return push_frame(&operations);
+  if (surroundings_.is_entry) {
+    const Operations operations(ops, ops + count);
+    return push_frame(&operations);
+  }
+  if (ops->atom >= DW_OP_reg0 && ops->atom <= DW_OP_reg31)
+    return push_at_entry({.in_register = ops->atom - DW_OP_reg0});
+  return ops->atom == DW_OP_regx && push_at_entry({.in_register = static_cast<unsigned>(ops->number)});
+}
+
+bool Expression::push_parameter(const Dwarf_Op& op) {
+  Dwarf_Die parameter;
+  if (!attribute_ || ::dwarf_getlocation_die(attribute_, &op, &parameter) != 0) return false;
+  return push_at_entry({.parameter = parameter});
+}
+
+bool Expression::push_at_entry(const EntryOperand& what) {
+  const auto told = surroundings_.frame ? surroundings_.frame->at_entry(what) : std::nullopt;
+  return told && push(nodes_.append(*told));
 }
 
 bool Expression::shuffle(const Dwarf_Op& op) {

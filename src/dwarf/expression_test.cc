@@ -91,6 +91,29 @@ TEST(Expression, thread_local_variables_need_the_modules_block) {
   EXPECT_EQ(p.code.nodes[1].value, static_cast<uint64_t>(-56));
 }
 
+// rdi == 0 ? 7 : rdi + 1
+TEST(Expression, a_branch_selects) {
+  const Operations choice = {{.atom = DW_OP_breg5, .offset = 0},
+                             {.atom = DW_OP_bra, .number = 4, .offset = 2},
+                             {.atom = DW_OP_lit7, .offset = 5},
+                             {.atom = DW_OP_skip, .number = 3, .offset = 6},
+                             {.atom = DW_OP_breg5, .number = 1, .offset = 9},
+                             {.atom = DW_OP_stack_value, .offset = 11}};
+  Operations to_the_value = choice;
+  to_the_value[3].number = 2;
+  const Place p = place(to_the_value, 4);
+  ASSERT_EQ(p.kind, Place::Kind::kValue);
+  const Node& select = p.code.nodes.back();
+  ASSERT_EQ(select.op, Op::kSelect);
+  EXPECT_EQ(p.code.nodes[select.a].op, Op::kRegister);
+  EXPECT_EQ(p.code.nodes[select.b].op, Op::kAdd);
+  EXPECT_EQ(p.code.nodes[select.c].value, 7u);
+  EXPECT_TRUE(is_out(place(choice, 4))) << "a jump between operations";
+  Operations back = to_the_value;
+  back[3].number = static_cast<uint64_t>(-9);
+  EXPECT_TRUE(is_out(place(back, 4))) << "a loop";
+}
+
 TEST(Expression, what_is_not_understood_is_out) {
   EXPECT_TRUE(is_out(place({})));
   for (uint8_t atom : std::initializer_list<uint8_t>{

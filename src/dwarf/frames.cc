@@ -9,7 +9,7 @@ namespace blip::dwarf {
 
 namespace {
 
-constexpr unsigned kRbp = 6, kRsp = 7;
+constexpr unsigned kRbx = 3, kRbp = 6, kRsp = 7;
 
 Operations cfa_by(Dwarf_CFI* cfi, FileAddr pc) {
   Dwarf_Frame* frame = nullptr;
@@ -20,6 +20,22 @@ Operations cfa_by(Dwarf_CFI* cfi, FileAddr pc) {
   if (::dwarf_frame_cfa(frame, &ops, &count) == 0) result.assign(ops, ops + count);
   std::free(frame);  // NOLINT: libdw's, made by malloc
   return result;
+}
+
+std::optional<FrameTable::Saved> saved_by(Dwarf_CFI* cfi, FileAddr pc, unsigned dwarf_register) {
+  Dwarf_Frame* frame = nullptr;
+  if (!cfi || ::dwarf_cfi_addrframe(cfi, pc.value, &frame) != 0) return std::nullopt;
+  Dwarf_Op memory[3];
+  Dwarf_Op* ops = nullptr;
+  size_t count = 0;
+  FrameTable::Saved saved;
+  if (::dwarf_frame_register(frame, static_cast<int>(dwarf_register), memory, &ops, &count) == 0) {
+    using Kind = FrameTable::Saved::Kind;
+    saved.kind = count != 0 ? Kind::kTold : ops ? Kind::kLost : Kind::kUnchanged;
+    saved.location.assign(ops, ops + count);
+  }
+  std::free(frame);  // NOLINT: libdw's, made by malloc
+  return saved;
 }
 
 bool is_same(const Operations& a, const Operations& b) {
@@ -75,6 +91,15 @@ FrameTable::FrameTable(Elf* program, Dwarf* dwarf)
 Operations FrameTable::cfa_at(FileAddr pc) const {
   Operations found = cfa_by(program_.get(), pc);
   return found.empty() ? cfa_by(debug_, pc) : found;
+}
+
+FrameTable::Saved FrameTable::saved_at(FileAddr pc, unsigned dwarf_register) const {
+  auto saved = saved_by(program_.get(), pc, dwarf_register);
+  if (!saved) saved = saved_by(debug_, pc, dwarf_register);
+  if (!saved) return {};
+  // libdw 0.188 says so of rbx where nothing is told; what nothing is told of, functions leave as it is.
+  if (saved->kind == Saved::Kind::kLost && dwarf_register == kRbx) saved->kind = Saved::Kind::kUnchanged;
+  return *saved;
 }
 
 bool FrameRules::base_is_register() const {

@@ -24,6 +24,12 @@ class FrameTable {
   FrameTable(Elf* program, Dwarf* dwarf);
   // Empty: not known.
   Operations cfa_at(FileAddr pc) const;
+  // Where the caller's value of a register, in DWARF's numbers, is.
+  struct Saved {
+    enum class Kind : uint8_t { kLost, kUnchanged, kTold } kind = Kind::kLost;
+    Operations location;  // as of a variable
+  };
+  Saved saved_at(FileAddr pc, unsigned dwarf_register) const;
 
  private:
   std::unique_ptr<Dwarf_CFI, CloseCfi> program_;

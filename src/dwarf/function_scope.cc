@@ -31,6 +31,13 @@ Site checked(Site site, const UnitIndex* unit) {
   return site;
 }
 
+// At the entry itself nobody else is asked.
+std::optional<CallFrame> frame_at(Module& module, const std::optional<CodeScopes>& scopes, const Site& site) {
+  if (!scopes || site.is_entry) return std::nullopt;
+  return CallFrame(
+      {.module = &module, .load_bias = site.load_bias, .function = scopes->function, .pc = site.pc});
+}
+
 std::optional<CodeScopes> scopes_at(const UnitIndex* unit, const Site& site, const void* instance) {
   const auto function = unit ? unit->function_at(site.pc) : std::nullopt;
   if (!function) return std::nullopt;
@@ -44,7 +51,8 @@ FunctionScope::FunctionScope(Module& module, const Site& site, const void* insta
       unit_(module.unit_at(site.pc)),
       site_(checked(site, unit_)),
       scopes_(scopes_at(unit_, site_, instance)),
-      places_(site_, rules_at(module, unit_, scopes_, site_)) {}
+      frame_(frame_at(module, scopes_, site_)),
+      places_(site_, rules_at(module, unit_, scopes_, site_), frame_ ? &*frame_ : nullptr) {}
 
 Variable FunctionScope::local(const Dwarf_Die& die, bool is_parameter, bool just_begins) {
   const script::Type& type = module_.types().of_holder(die);

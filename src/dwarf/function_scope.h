@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "dwarf/call_frame.h"
 #include "dwarf/code_scopes.h"
 #include "dwarf/module.h"
 #include "dwarf/variable_places.h"
@@ -43,6 +44,7 @@ class FunctionScope final : public script::Scope {
   UnitIndex* unit_ = nullptr;
   Site site_;
   std::optional<CodeScopes> scopes_;
+  std::optional<CallFrame> frame_;
   VariablePlaces places_;
 };
 

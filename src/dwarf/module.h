@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/addr.h"
+#include "dwarf/call_sites.h"
 #include "dwarf/debug_info.h"
 #include "dwarf/entry_symbols.h"
 #include "dwarf/frames.h"
@@ -49,6 +50,7 @@ class Module final : public TypeSurroundings {
   Dwarf_Die with_code(const Dwarf_Die& unit) const;
   Types& types() { return types_; }
   const FrameTable& frames() const { return *frames_; }
+  CallSites& calls() { return calls_; }
   const std::string& name() const { return name_; }
   // The file that has the code.
   Elf* program() const { return program_.elf ? program_.elf.get() : debug_.elf.get(); }
@@ -95,6 +97,7 @@ class Module final : public TypeSurroundings {
   std::unique_ptr<FrameTable> frames_;
   std::optional<EntrySymbols> entry_symbols_;  // read when they are asked for
   Types types_{*this};
+  CallSites calls_{*this};
 };
 
 }  // namespace blip::dwarf

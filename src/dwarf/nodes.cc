@@ -13,8 +13,8 @@ using script::Op;
 
 namespace {
 
-constexpr size_t kMostNodes = 64;
-constexpr uint32_t kDeepest = 12;  // whole programs may have script::kMaxDepth
+constexpr size_t kMostNodes = 160;
+constexpr uint32_t kDeepest = 16;  // whole programs may have script::kMaxDepth
 
 bool is_commutative(Op op) {
   return op == Op::kAdd || op == Op::kMul || op == Op::kAnd || op == Op::kOr || op == Op::kXor;
@@ -47,28 +47,67 @@ Nodes::Id Nodes::extend(Id a, unsigned width, bool is_signed) {
   return add({.op = Op::kExtend, .width = static_cast<uint8_t>(width), .is_signed = is_signed, .a = a});
 }
 
+Nodes::Id Nodes::lookup(Id key, script::Table table) {
+  std::sort(table.begin(), table.end());
+  const auto known = std::find(code_.tables.begin(), code_.tables.end(), table);
+  const auto number = static_cast<uint64_t>(known - code_.tables.begin());
+  if (known == code_.tables.end()) code_.tables.push_back(std::move(table));
+  return add({.op = Op::kLookup, .a = key, .value = number});
+}
+
+namespace {
+
+// The node with its operands renamed.
+Node with_operands(Node node, const std::vector<Nodes::Id>& names) {
+  const uint32_t operands = script::arity(node.op);
+  if (operands > 0) node.a = names[node.a];
+  if (operands > 1) node.b = names[node.b];
+  if (operands > 2) node.c = names[node.c];
+  return node;
+}
+
+template <typename Look>
+void for_each_operand(const Node& node, Look look) {
+  const uint32_t all[] = {node.a, node.b, node.c};
+  for (uint32_t i = 0; i < script::arity(node.op); ++i) look(all[i]);
+}
+
+}  // namespace
+
+Nodes::Id Nodes::append(const script::Code& code,
+                        const std::function<std::optional<Id>(const Node&)>& instead) {
+  std::vector<Id> names;
+  for (const Node& node : code.nodes) {
+    const auto other = instead ? instead(node) : std::nullopt;
+    if (other)
+      names.push_back(*other);
+    else if (node.op == Op::kLookup)
+      names.push_back(lookup(names[node.a], code.tables[node.value]));
+    else
+      names.push_back(add(with_operands(node, names)));
+  }
+  return names.back();
+}
+
 script::Code Nodes::extract(Id result) const {
-  constexpr Id kUnused = UINT32_MAX;
   std::vector<bool> used(result + 1);
   used[result] = true;
-  for (Id i = result + 1; i-- > 0;) {
-    const uint32_t operands = used[i] ? script::arity(code_.nodes[i].op) : 0;
-    if (operands > 0) used[code_.nodes[i].a] = true;
-    if (operands > 1) used[code_.nodes[i].b] = true;
-  }
+  for (Id i = result + 1; i-- > 0;)
+    if (used[i]) for_each_operand(code_.nodes[i], [&](Id operand) { used[operand] = true; });
   script::Code code;
-  std::vector<Id> renamed(result + 1, kUnused);
+  std::vector<Id> names(result + 1);
   std::vector<uint32_t> depths(result + 1, 1);
   for (Id i = 0; i <= result; ++i) {
     if (!used[i]) continue;
-    Node node = code_.nodes[i];
-    const uint32_t operands = script::arity(node.op);
-    if (operands > 0) depths[i] = std::max(depths[i], depths[node.a] + 1);
-    if (operands > 1) depths[i] = std::max(depths[i], depths[node.b] + 1);
+    for_each_operand(code_.nodes[i],
+                     [&](Id operand) { depths[i] = std::max(depths[i], depths[operand] + 1); });
     if (depths[i] > kDeepest || code.nodes.size() >= kMostNodes) return {};
-    if (operands > 0) node.a = renamed[node.a];
-    if (operands > 1) node.b = renamed[node.b];
-    renamed[i] = code.add(node);
+    Node node = with_operands(code_.nodes[i], names);
+    if (node.op == Op::kLookup) {
+      code.tables.push_back(code_.tables[node.value]);
+      node.value = code.tables.size() - 1;
+    }
+    names[i] = code.add(node);
   }
   return code;
 }

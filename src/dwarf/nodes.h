@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 
 #include "script/ir.h"
 #include "script/scope.h"
@@ -18,6 +20,11 @@ class Nodes {
   Id binary(script::Op op, Id a, Id b, bool is_signed = false);
   Id plus(Id a, uint64_t distance);
   Id extend(Id a, unsigned width, bool is_signed);
+  // The rows may come in any order.
+  Id lookup(Id key, script::Table table);
+  // The last node of another code, with all it needs. `instead` may give a node for one of its nodes.
+  Id append(const script::Code& code,
+            const std::function<std::optional<Id>(const script::Node&)>& instead = {});
   const script::Node& operator[](Id id) const { return code_.nodes[id]; }
   size_t size() const { return code_.nodes.size(); }
 

@@ -81,7 +81,8 @@ Place constant(Dwarf_Attribute value, uint64_t size) {
 
 }  // namespace
 
-VariablePlaces::VariablePlaces(const Site& site, FrameRules frame) : site_(site), frame_(std::move(frame)) {}
+VariablePlaces::VariablePlaces(const Site& site, FrameRules frame, EntryValues* callers)
+    : site_(site), frame_(std::move(frame)), callers_(callers) {}
 
 Located VariablePlaces::by_location(Dwarf_Attribute location, uint64_t size, bool just_begins) const {
   Located located{.place = {}, .is_told = true};
@@ -95,7 +96,8 @@ Located VariablePlaces::by_location(Dwarf_Attribute location, uint64_t size, boo
                                             .is_entry = site_.is_entry,
                                             .tls_offset = site_.tls_offset,
                                             .frame_base = &frame_.frame_base,
-                                            .cfa = &frame_.cfa};
+                                            .cfa = &frame_.cfa,
+                                            .frame = callers_};
   Expression expression(surroundings, &location);
   const std::span<const Dwarf_Op> all(ops, count);
   located.place = expression.place(all, size);

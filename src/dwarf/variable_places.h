@@ -23,7 +23,8 @@ struct Located {
 // What expressions may ask for at a site; without a function: what needs no frame.
 class VariablePlaces {
  public:
-  VariablePlaces(const Site& site, FrameRules frame);
+  // `callers`: what they know of the frame; may be null, and must outlive this.
+  VariablePlaces(const Site& site, FrameRules frame, EntryValues* callers = nullptr);
 
   // `just_begins`: a parameter of the inlined function that begins at the site, and may change it there.
   Located locate(const Dwarf_Die& variable, uint64_t size, bool just_begins = false) const;
@@ -36,6 +37,7 @@ class VariablePlaces {
 
   Site site_;
   FrameRules frame_;
+  EntryValues* callers_;
 };
 
 // The parameters at the first instruction of `function`: as the caller has put them.

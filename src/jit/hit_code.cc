@@ -14,8 +14,10 @@ using namespace asmjit::x86;  // NOLINT: register names
 using script::Node;
 using script::Op;
 
-asmjit::Label TextPool::add(Assembler& a, const std::string& text) {
-  return texts_.emplace_back(a.newLabel(), text).first;
+asmjit::Label TextPool::add(Assembler& a, const std::string& bytes) {
+  for (const auto& [label, known] : texts_)
+    if (known == bytes) return label;
+  return texts_.emplace_back(a.newLabel(), bytes).first;
 }
 
 void TextPool::emit(Assembler& a) {
@@ -64,6 +66,9 @@ void HitCode::value(uint32_t at) {
     case Op::kBytesEqual:
       operands(n.a, n.b);
       return compare_bytes(n);
+    case Op::kLookup:
+      value(n.a);
+      return look_up(code_.tables[n.value]);
     case Op::kLogicalAnd:
     case Op::kLogicalOr:
       return truth(at);

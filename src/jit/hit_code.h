@@ -22,7 +22,7 @@ enum class HitWay : uint8_t {
 // Bytes that code refers to, to be emitted behind it.
 class TextPool {
  public:
-  asmjit::Label add(asmjit::x86::Assembler& a, const std::string& text);
+  asmjit::Label add(asmjit::x86::Assembler& a, const std::string& bytes);
   void emit(asmjit::x86::Assembler& a);
 
  private:
@@ -116,6 +116,7 @@ class HitCode {
   void compare_text(const script::Node& n);
   void compare_here(const std::string& text);
   void compare_bytes(const script::Node& n);
+  void look_up(const script::Table& table);
   void thread_pointer();
   void latency(uint64_t rate);
   void jump(Cc cc, asmjit::Label pass, asmjit::Label fail, bool passes_next);

@@ -2,6 +2,7 @@
 #include "jit/hit_needs.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "abi/shadow.h"
 #include "jit/frame.h"
@@ -54,6 +55,8 @@ uint64_t own_size(const Node& n, const script::Code& code) {
     case Op::kTextPrefix:
     case Op::kBytesEqual:
       return 256 + code.texts[n.value].size() + 3 * std::min(code.texts[n.value].size(), kMaxInlineText);
+    case Op::kLookup:  // its rows come once, however many users there are
+      return 64 + 16 * std::bit_width(code.tables[n.value].size());
     default:
       return script::arity(n.op) == 0 ? 48 : 80;
   }
@@ -103,7 +106,8 @@ class Facts {
     if (n.op == Op::kVector || n.op == Op::kVectorHigh) f.words = std::max(f.words, 1U);
     f.compares_text |= is_text(n.op);
     f.may_fault |= n.op == Op::kLoad || n.op == Op::kDiv || n.op == Op::kMod || is_text(n.op) ||
-                   n.op == Op::kThreadPointer || n.op == Op::kReturned || n.op == Op::kEntryValue;
+                   n.op == Op::kThreadPointer || n.op == Op::kReturned || n.op == Op::kEntryValue ||
+                   n.op == Op::kLookup;
     if (n.op == Op::kLoad) {
       f.words = std::max(f.words, 1U);
       f.reads_far |= !all_[n.a].is_near;
@@ -147,6 +151,13 @@ void add(HitNeeds& needs, const Output& output, const std::vector<NodeFacts>& fa
   }
 }
 
+// Bytes of the tables, which lie behind the code.
+uint64_t tables_size(const HitProgram& hit) {
+  uint64_t rows = 0;
+  for (const script::Table& table : hit.code.tables) rows += table.size();
+  return rows * sizeof(script::Table::value_type);
+}
+
 }  // namespace
 
 std::vector<NodeFacts> facts_of(const script::Code& code) { return Facts(code).take(); }
@@ -156,7 +167,7 @@ HitNeeds condition_needs(const HitProgram& hit) {
   if (hit.condition == script::kNone) return needs;
   constexpr uint64_t kAround = 192;
   add(needs, facts_of(hit.code)[hit.condition]);
-  needs.code_size = 2 * needs.code_size + kAround;  // in a section and outside
+  needs.code_size = 2 * needs.code_size + kAround + tables_size(hit);  // in a section and outside
   return needs;
 }
 
@@ -166,7 +177,7 @@ HitNeeds output_needs(const HitProgram& hit) {
   if (hit.outputs.empty()) return needs;
   const std::vector<NodeFacts> facts = facts_of(hit.code);
   for (const Output& output : hit.outputs) add(needs, output, facts);
-  needs.code_size = 2 * (needs.code_size + kAround);  // in the section and outside
+  needs.code_size = 2 * (needs.code_size + kAround) + tables_size(hit);  // in the section and outside
   if (needs.registers != reg_bit(Gp::kIdAx)) needs.registers |= reg_bit(Gp::kIdDi) | reg_bit(Gp::kIdR10);
   return needs;
 }

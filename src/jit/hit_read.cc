@@ -193,6 +193,27 @@ void HitCode::compare_bytes(const Node& n) {
   a_.bind(done);
 }
 
+// What the table has for the key in rax: all keys, then all values, lie behind the code. The search halves
+// the rows that are left, without a branch.
+void HitCode::look_up(const script::Table& table) {
+  std::string bytes;
+  const auto append = [&](uint64_t word) {
+    bytes.append(reinterpret_cast<const char*>(&word), sizeof(word));
+  };
+  for (const auto& row : table) append(row.first);
+  for (const auto& row : table) append(row.second);
+  a_.lea(rcx, ptr(texts_.add(a_, bytes)));
+  constexpr size_t kWord = sizeof(uint64_t);
+  for (size_t left = table.size(); left > 1; left -= left / 2) {
+    a_.lea(rdx, ptr(rcx, static_cast<int32_t>(left / 2 * kWord)));
+    a_.cmp(rax, qword_ptr(rdx));
+    a_.cmovae(rcx, rdx);
+  }
+  a_.cmp(rax, qword_ptr(rcx));
+  a_.jne(fault_);
+  a_.mov(rax, qword_ptr(rcx, static_cast<int32_t>(table.size() * kWord)));
+}
+
 // In a section there is one: the gate was open. Elsewhere there may be none yet.
 void HitCode::thread_pointer() {
   if (way_ == HitWay::kSection) {

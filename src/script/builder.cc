@@ -53,6 +53,13 @@ uint32_t Builder::text(std::string text) {
   return static_cast<uint32_t>(code_.texts.size() - 1);
 }
 
+uint32_t Builder::table(const Table& table) {
+  const auto found = std::find(code_.tables.begin(), code_.tables.end(), table);
+  if (found != code_.tables.end()) return static_cast<uint32_t>(found - code_.tables.begin());
+  code_.tables.push_back(table);
+  return static_cast<uint32_t>(code_.tables.size() - 1);
+}
+
 uint32_t Builder::append(const Code& code) {
   if (code.nodes.empty() || !verify(code)) return kNone;
   std::vector<uint32_t> place;
@@ -62,6 +69,7 @@ uint32_t Builder::append(const Code& code) {
     if (arity(n.op) > 2) n.c = place[n.c];
     if (n.op == Op::kTextEqual || n.op == Op::kTextPrefix || n.op == Op::kBytesEqual)
       n.value = text(code.texts[n.value]);
+    if (n.op == Op::kLookup) n.value = table(code.tables[n.value]);
     place.push_back(add(n));
   }
   return place.back();
@@ -194,7 +202,8 @@ HitProgram without_unused(const HitProgram& program) {
     const uint32_t operands[] = {nodes[i].a, nodes[i].b, nodes[i].c};
     for (unsigned k = 0; k < arity(nodes[i].op); ++k) use(operands[k]);
   }
-  HitProgram result{.code = {.texts = program.code.texts}, .outputs = program.outputs};
+  HitProgram result{.code = {.texts = program.code.texts, .tables = program.code.tables},
+                    .outputs = program.outputs};
   std::vector<uint32_t> place(nodes.size(), 0);
   for (size_t i = 0; i < nodes.size(); ++i) {
     if (!used[i]) continue;

@@ -25,6 +25,7 @@ class Builder {
     return add({.op = Op::kLoad, .width = static_cast<uint8_t>(size), .is_signed = is_signed, .a = address});
   }
   uint32_t text(std::string text);  // its index
+  uint32_t table(const Table& table);
 
   // Another code's last node, which is its result; kNone: it has none, or is not valid.
   uint32_t append(const Code& code);

@@ -176,7 +176,13 @@ class Interpreter {
     if (n.op == Op::kLoad) return load(n, a);
     if (n.op == Op::kReturned) return machine_.tail() ? std::nullopt : Value(a);
     if (n.op == Op::kTextEqual || n.op == Op::kTextPrefix) return text(n, a);
+    if (n.op == Op::kLookup) return look_up(code_.tables[n.value], a);
     return unary(n, a);
+  }
+
+  static Value look_up(const Table& table, uint64_t key) {
+    const auto row = std::lower_bound(table.begin(), table.end(), std::pair(key, uint64_t{0}));
+    return row != table.end() && row->first == key ? Value(row->second) : std::nullopt;
   }
 
   Value load(const Node& n, uint64_t address) {
@@ -267,6 +273,7 @@ std::optional<uint64_t> compute(const Node& node, uint64_t a, uint64_t b) {
     case Op::kLogicalAnd:
     case Op::kLogicalOr:
     case Op::kReturned:
+    case Op::kLookup:
       return std::nullopt;
     default:
       break;

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace blip::script {
@@ -49,6 +50,7 @@ enum class Op : uint8_t {
   kTextEqual,   // whether the C string at address a is texts[value]; may fault; reads no further than needed
   kTextPrefix,  // whether it begins with texts[value]
   kBytesEqual,  // whether the b bytes (a node: their number) at address a are texts[value]; reads all or none
+  kLookup,      // what tables[value] has for a; a fault if it has nothing
   kResult,      // of returns: rax
   kLatency,     // of returns: in ns
   kDepth,       // of returns
@@ -68,9 +70,13 @@ struct Node {
   bool operator==(const Node&) const = default;
 };
 
+// Keys and their values, sorted by the keys, which differ; not empty.
+using Table = std::vector<std::pair<uint64_t, uint64_t>>;
+
 struct Code {
   std::vector<Node> nodes;
   std::vector<std::string> texts;
+  std::vector<Table> tables;
 
   uint32_t add(const Node& node) {
     nodes.push_back(node);
@@ -113,6 +119,7 @@ struct HitProgram {
 // Limits that verify() checks; what is larger is refused where it is made.
 inline constexpr size_t kMaxNodes = 1024;
 inline constexpr size_t kMaxEntryValues = 14;
+inline constexpr size_t kMaxRows = 1024;   // of a table
 inline constexpr size_t kMaxOutputs = 48;  // each has a bit that says it is a fault
 inline constexpr uint32_t kMaxDepth = 24;  // of operands: each level may need a word of the stack
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 
 #include "script/verify.h"
 
@@ -18,6 +19,7 @@ class Generator {
 
   HitProgram make() {
     add_texts();
+    add_tables();
     const size_t nodes = 1 + below(options_.most_nodes);
     while (program_.code.nodes.size() < nodes) add(random_node());
     if (below(2)) program_.condition = any();
@@ -45,6 +47,15 @@ class Generator {
     }
   }
 
+  void add_tables() {
+    for (size_t n = 1 + below(2); n > 0; --n) {
+      std::map<uint64_t, uint64_t> rows;
+      for (size_t i = 1 + below(40); i > 0; --i)
+        rows[below(3) ? below(64) : random_value(random_, options_)] = random_value(random_, options_);
+      program_.code.tables.emplace_back(rows.begin(), rows.end());
+    }
+  }
+
   // Late ones more often, so that trees become deep.
   uint32_t any() {
     const size_t size = program_.code.nodes.size();
@@ -64,6 +75,7 @@ class Generator {
     n.c = operands > 2 ? any() : 0;
     if (n.op == Op::kTextEqual || n.op == Op::kTextPrefix || n.op == Op::kBytesEqual)
       n.value = below(program_.code.texts.size());
+    if (n.op == Op::kLookup) n.value = below(program_.code.tables.size());
     return n;
   }
 

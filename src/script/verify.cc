@@ -31,6 +31,7 @@ unsigned arity(Op op) {
     case Op::kReturned:
     case Op::kTextEqual:
     case Op::kTextPrefix:
+    case Op::kLookup:
       return 1;
     case Op::kSelect:
       return 3;
@@ -54,6 +55,12 @@ bool fits_displacement(uint64_t value) {
   return static_cast<int64_t>(value) == static_cast<int32_t>(static_cast<uint32_t>(value));
 }
 
+bool is_table(const Table& table) {
+  const auto is_not_less = [](const auto& a, const auto& b) { return a.first >= b.first; };
+  return !table.empty() && table.size() <= kMaxRows &&
+         std::adjacent_find(table.begin(), table.end(), is_not_less) == table.end();
+}
+
 // What is wrong with the node by itself; null: nothing.
 const char* wrong_with(const Node& n, const Code& code) {
   switch (n.op) {
@@ -73,6 +80,8 @@ const char* wrong_with(const Node& n, const Code& code) {
     case Op::kTextPrefix:
     case Op::kBytesEqual:
       return n.value < code.texts.size() ? nullptr : "no such text";
+    case Op::kLookup:
+      return n.value < code.tables.size() ? nullptr : "no such table";
     default:
       return n.op <= Op::kEntryValue ? nullptr : "no such operation";
   }
@@ -108,6 +117,8 @@ std::vector<uint32_t> depths(const Code& code) {
 
 Status verify(const Code& code) {
   if (code.nodes.size() > kMaxNodes) return Error(ErrorKind::kInvalid, "program: too many nodes");
+  if (!std::all_of(code.tables.begin(), code.tables.end(), is_table))
+    return Error(ErrorKind::kInvalid, "program: a table is empty, too large or not sorted");
   for (size_t i = 0; i < code.nodes.size(); ++i) {
     const Node& n = code.nodes[i];
     if (const char* what = wrong_with(n, code)) return wrong(i, what);

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+// One step outwards:
+//
+//     the probe's frame    registers as they are; CFI at the pc gives the CFA and where callers' registers
+//     are return address       the word below the CFA: one of the calls that lead here, known from the code
+//     the caller's frame   rsp is the CFA, what calls preserve is where CFI says, all else is lost;
+//                          DW_AT_call_value, by these, is what the call has passed
+//
+// A value that the caller says by its own entry (DW_OP_entry_value again) takes another step.
+#include "dwarf/call_frame.h"
+
+#include "dwarf/choice.h"
+#include "dwarf/module.h"
+
+namespace blip::dwarf {
+
+using script::Op;
+using script::Place;
+
+namespace {
+
+constexpr unsigned kRegisters = 16, kRsp = 7;
+constexpr unsigned kPreserved[] = {3, 6, 12, 13, 14, 15};  // rbx, rbp, r12 to r15
+constexpr int kMostSteps = 3;
+constexpr size_t kMostCallers[] = {1000, 60, 12};  // at each step
+constexpr uint8_t kEncoding[kRegisters] = {0, 2, 1, 3, 6, 7, 5, 4, 8, 9, 10, 11, 12, 13, 14, 15};
+
+CallFrame::Registers as_they_are() {
+  CallFrame::Registers registers;
+  for (unsigned i = 0; i < kRegisters; ++i)
+    registers[i].emplace().add({.op = Op::kRegister, .value = kEncoding[i]});
+  return registers;
+}
+
+script::Code loaded(script::Code code, uint64_t distance) {
+  auto at = static_cast<uint32_t>(code.nodes.size() - 1);
+  if (distance != 0) at = code.add({.op = Op::kAdd, .a = at, .b = code.constant(distance)});
+  code.add({.op = Op::kLoad, .a = at});
+  return code;
+}
+
+}  // namespace
+
+CallFrame::CallFrame(const Code& code) : CallFrame(code, as_they_are(), 0) {}
+
+std::optional<script::Code> CallFrame::general(unsigned dwarf_register) {
+  return dwarf_register < kRegisters ? registers_[dwarf_register] : std::nullopt;
+}
+
+std::optional<script::Code> CallFrame::at_entry(const EntryOperand& what) {
+  const std::pair<unsigned, const void*> key{what.in_register.value_or(UINT32_MAX),
+                                             what.parameter ? what.parameter->addr : nullptr};
+  if (const auto known = known_.find(key); known != known_.end()) return known->second;
+  known_[key] = std::nullopt;  // what asks for itself is not known
+  return known_[key] = search(what);
+}
+
+std::optional<script::Code> CallFrame::search(const EntryOperand& what) {
+  if (depth_ >= kMostSteps || code_.module->calls().may_become_itself(code_.function)) return std::nullopt;
+  const std::vector<Caller> all = callers();
+  if (all.empty() || all.size() > kMostCallers[depth_] || !unwind()) return std::nullopt;
+  std::vector<std::pair<uint64_t, script::Code>> cases;
+  for (const Caller& caller : all)
+    if (auto value = passed_by(caller, what))
+      cases.emplace_back(caller.behind.value + code_.load_bias, std::move(*value));
+  return choose(return_address_, cases);
+}
+
+std::vector<CallFrame::Caller> CallFrame::callers() {
+  std::vector<Caller> result;
+  const auto entry = entry_of(code_.function);
+  if (!entry) return result;
+  CallSites& calls = code_.module->calls();
+  for (const FileAddr behind : calls.index().calls_of(FileAddr(*entry)))
+    if (const auto site = calls.returning_to(behind)) result.push_back({behind, *site});
+  return result;
+}
+
+std::optional<script::Code> CallFrame::passed_by(const Caller& caller, const EntryOperand& what) {
+  auto value = passed_value(caller.site, what);
+  Dwarf_Op* ops = nullptr;
+  size_t count = 0;
+  if (!value || ::dwarf_getlocation(&*value, &ops, &count) != 0 || count == 0) return std::nullopt;
+  CallFrame frame({.module = code_.module,
+                   .load_bias = code_.load_bias,
+                   .function = caller.site.function,
+                   .pc = FileAddr(caller.behind.value - 1)},
+                  unwound_, depth_ + 1);
+  return frame.value(Operations(ops, ops + count), &*value);
+}
+
+std::optional<script::Code> CallFrame::value(const Operations& operations, Dwarf_Attribute* attribute) {
+  const UnitIndex& unit = code_.module->unit_of(code_.function);
+  const FrameRules rules =
+      frame_rules(code_.module->frames(), unit.unit(), code_.function, code_.pc, /*is_entry=*/false);
+  const ExpressionSurroundings surroundings{.load_bias = code_.load_bias,
+                                            .tls_offset = std::nullopt,
+                                            .frame_base = &rules.frame_base,
+                                            .cfa = &rules.cfa,
+                                            .frame = this};
+  return Expression(surroundings, attribute).value(operations);
+}
+
+bool CallFrame::unwind() {
+  if (is_unwound_) return *is_unwound_;
+  is_unwound_ = false;
+  cfa_ = code_.module->frames().cfa_at(code_.pc);
+  const ExpressionSurroundings surroundings{
+      .load_bias = code_.load_bias, .tls_offset = std::nullopt, .cfa = &cfa_, .frame = this};
+  const auto cfa = Expression(surroundings, nullptr).value(cfa_);
+  if (!cfa) return false;
+  return_address_ = loaded(*cfa, 0 - sizeof(uint64_t));
+  unwound_[kRsp] = *cfa;
+  for (const unsigned reg : kPreserved) {
+    const FrameTable::Saved saved = code_.module->frames().saved_at(code_.pc, reg);
+    if (saved.kind == FrameTable::Saved::Kind::kUnchanged) unwound_[reg] = registers_[reg];
+    if (saved.kind != FrameTable::Saved::Kind::kTold) continue;
+    const Place place = Expression(surroundings, nullptr).place(saved.location, sizeof(uint64_t));
+    if (place.kind == Place::Kind::kAddress) unwound_[reg] = loaded(place.code, 0);
+    if (place.kind == Place::Kind::kValue) unwound_[reg] = place.code;
+  }
+  is_unwound_ = true;
+  return true;
+}
+
+}  // namespace blip::dwarf

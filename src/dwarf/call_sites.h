@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// What debugging information tells of calls (DWARF 5, 3.4; before that extensions of GNU): the values that a
+// call passes, said by what the caller keeps.
+#pragma once
+
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "base/addr.h"
+#include "dwarf/call_index.h"
+#include "dwarf/die.h"
+#include "dwarf/unit_index.h"
+
+namespace blip::dwarf {
+
+class Module;
+
+struct CallSite {
+  Dwarf_Die die;
+  Dwarf_Die function;  // the caller, in whose frame its values are
+};
+
+// What a value at the entry of a function is asked for: a register, in DWARF's numbers, or a parameter that
+// the function has no place for.
+struct EntryOperand {
+  std::optional<unsigned> in_register;
+  std::optional<Dwarf_Die> parameter;
+};
+
+// The value that the call passes, an expression.
+std::optional<Dwarf_Attribute> passed_value(const CallSite& site, const EntryOperand& what);
+
+// Of one module.
+class CallSites {
+ public:
+  explicit CallSites(Module& module) : module_(module) {}
+
+  const CallIndex& index();
+  // The call that returns to this address, unless it is known only that there is one.
+  std::optional<CallSite> returning_to(FileAddr pc);
+  // Whether the function may jump to itself at its end, by way of others or not, so that the call which its
+  // frame's return address tells of need not be the one that passed its arguments.
+  bool may_become_itself(const Dwarf_Die& function);
+
+ private:
+  struct Sites {
+    std::unordered_map<uint64_t, Dwarf_Die> calls;  // by where they return to
+    std::vector<std::optional<FileAddr>> jumps;     // to other functions; none: it is not known where to
+  };
+  const Sites& of(const Dwarf_Die& function);
+  void walk(const Dwarf_Die& parent, Sites& sites, Budget& budget, int depth);
+  void add(const Dwarf_Die& call, Sites& sites);
+  std::optional<Dwarf_Die> function_around(FileAddr pc);
+  bool search_itself(const Dwarf_Die& function);
+
+  Module& module_;
+  std::optional<CallIndex> index_;
+  std::unordered_map<const void*, Sites> known_;  // by the function's entry
+  std::unordered_map<const void*, bool> itself_;
+};
+
+}  // namespace blip::dwarf
