@@ -39,6 +39,12 @@ struct DebugImages {
   IndexCache cache = {};
 };
 
+// Where the code of a module finds a variable that other modules may define too.
+struct BoundVariable {
+  FileAddr place;  // of the variable, or of a word that holds its address
+  bool is_address = false;
+};
+
 // A place that a probe stands at.
 struct Site {
   FileAddr pc;
@@ -47,6 +53,8 @@ struct Site {
   uint64_t load_bias = 0;
   // How far below the thread pointer the module's block of thread-local variables begins; none: not known.
   std::optional<uint64_t> tls_offset;
+  // By the name of the symbol; none: the variable is where the module itself has it. May be empty.
+  std::function<std::optional<BoundVariable>(const std::string& symbol)> bound = {};
 };
 
 // Which inlined functions are meant.

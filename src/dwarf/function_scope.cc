@@ -65,9 +65,42 @@ Variable FunctionScope::local(const Dwarf_Die& die, bool is_parameter, bool just
 Variable FunctionScope::global(const Dwarf_Die& die) {
   const VariablePlaces frameless(site_, {});
   const script::Type& type = module_.types().of_holder(die);
-  return {.name = std::string(name_of(die)),
-          .type = &type,
-          .place = frameless.place(die, script::resolve(type).size)};
+  Variable variable{.name = std::string(name_of(die)),
+                    .type = &type,
+                    .place = frameless.place(die, script::resolve(type).size)};
+  const bool is_fixed = variable.place.kind == script::Place::Kind::kAddress &&
+                        variable.place.code.nodes.back().op == script::Op::kConstant;
+  if (auto bound = is_fixed ? bound_place(die) : std::nullopt) variable.place = std::move(*bound);
+  return variable;
+}
+
+// The program's code asks the same word.
+std::optional<script::Place> FunctionScope::bound_place(const Dwarf_Die& die) const {
+  if (!site_.bound || !flag(original(die), DW_AT_external)) return std::nullopt;
+  auto symbol = attribute(die, DW_AT_linkage_name);
+  const char* name = symbol ? ::dwarf_formstring(&*symbol) : nullptr;
+  const auto bound = site_.bound(name ? std::string(name) : std::string(name_of(die)));
+  if (!bound) return std::nullopt;
+  script::Place place{.kind = script::Place::Kind::kAddress};
+  const uint32_t at = place.code.constant(bound->place.value + site_.load_bias);
+  if (bound->is_address) place.code.add({.op = script::Op::kLoad, .a = at});
+  return place;
+}
+
+// What the file declares and another module defines.
+std::optional<Variable> FunctionScope::find_bound(std::string_view name) {
+  if (!unit_) return std::nullopt;
+  const Names& names = unit_->names();
+  for (const std::string& prefix : prefixes()) {
+    const auto found = names.declared.find(prefix + std::string(name));
+    if (found == names.declared.end()) continue;
+    auto place = bound_place(found->second);
+    if (!place) return std::nullopt;
+    return Variable{.name = std::string(name),
+                    .type = &module_.types().of_holder(found->second),
+                    .place = std::move(*place)};
+  }
+  return std::nullopt;
 }
 
 std::vector<Variable> FunctionScope::parameters_of(const Dwarf_Die& owner) {
@@ -148,6 +181,7 @@ std::optional<Variable> FunctionScope::find(std::string_view name) {
   if (scopes_)
     if (auto found = find_declared(scopes_->own, name)) return found;
   if (auto found = find_global(name)) return found;
+  if (auto found = find_bound(name)) return found;
   return scopes_ ? find_declared(scopes_->outer, name) : std::nullopt;
 }
 

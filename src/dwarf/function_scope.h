@@ -36,6 +36,9 @@ class FunctionScope final : public script::Scope {
   std::optional<Variable> find_in_unit(std::string_view file, const std::string& name);
   Variable local(const Dwarf_Die& die, bool is_parameter, bool just_begins = false);
   Variable global(const Dwarf_Die& die);
+  std::optional<Variable> find_bound(std::string_view name);
+  // Where the module's code finds what several modules may define; none: it is the module's own.
+  std::optional<script::Place> bound_place(const Dwarf_Die& die) const;
   std::vector<Variable> parameters_of(const Dwarf_Die& owner);
   // "a::b::" and "a::" and "" for a function in a::b.
   std::vector<std::string> prefixes() const;

@@ -59,7 +59,15 @@ UnitIndex::UnitIndex(const Dwarf_Die& unit) : unit_(unit) {
   walk(unit_, "", 0);
   std::stable_sort(code_.begin(), code_.end(),
                    [](const Code& a, const Code& b) { return a.range.begin < b.range.begin; });
+  name_declared();
   name_variables();
+}
+
+void UnitIndex::name_declared() {
+  for (const Dwarf_Die& die : variables_)
+    if (flag(die, DW_AT_declaration) && flag(die, DW_AT_external))
+      if (std::string name = whole_name(die); !name.empty())
+        names_.declared.try_emplace(std::move(name), die);
 }
 
 bool UnitIndex::has_scopes() const { return !is_c(language_); }

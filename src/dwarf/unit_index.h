@@ -18,8 +18,9 @@ namespace blip::dwarf {
 // Entries by their whole names ("ns::request"). The first definition of a name counts.
 struct Names {
   std::unordered_map<std::string, Dwarf_Die> variables;
-  std::unordered_map<std::string, Dwarf_Die> tags;     // struct, class, union, enum
-  std::unordered_map<std::string, Dwarf_Die> aliases;  // typedefs and base types
+  std::unordered_map<std::string, Dwarf_Die> declared;  // variables that are defined elsewhere
+  std::unordered_map<std::string, Dwarf_Die> tags;      // struct, class, union, enum
+  std::unordered_map<std::string, Dwarf_Die> aliases;   // typedefs and base types
 };
 
 class UnitIndex {
@@ -57,6 +58,7 @@ class UnitIndex {
   void add_function(const Dwarf_Die& die, const std::string& prefix, int depth);
   void add_type(const Dwarf_Die& die, const std::string& prefix, int depth);
   void name_variables();
+  void name_declared();
   bool has_scopes() const;
 
   Dwarf_Die unit_;

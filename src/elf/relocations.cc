@@ -84,6 +84,15 @@ void visit_slots(const RelaTable& table, const std::function<void(const Function
   });
 }
 
+void visit_bound(const RelaTable& table, const std::function<void(const BoundVariable&)>& visit) {
+  for_each_rela(table, [&](const Elf64_Rela& relocation) {
+    const uint64_t type = ELF64_R_TYPE(relocation.r_info);
+    if (type != R_X86_64_COPY && type != R_X86_64_GLOB_DAT) return;
+    if (auto name = symbol_name(table, ELF64_R_SYM(relocation.r_info)); !name.empty())
+      visit({name, FileAddr(relocation.r_offset), type == R_X86_64_GLOB_DAT});
+  });
+}
+
 void visit_place(const ElfFile& file, FileAddr place, const Visit& visit) {
   if (auto value = load<uint64_t>(file.bytes({place, place + 8}), 0)) visit({place, FileAddr(*value)});
 }
@@ -144,6 +153,10 @@ void for_each_stored_pointer(const ElfFile& file, const Visit& visit) {
   for (const Section& section : file.sections())
     if ((section.flags & SHF_ALLOC) && section.type == kShtRelr)
       visit_relr(file, file.section_bytes(section), visit);
+}
+
+void for_each_bound_variable(const ElfFile& file, const std::function<void(const BoundVariable&)>& visit) {
+  for (const RelaTable& table : rela_tables(file)) visit_bound(table, visit);
 }
 
 void for_each_function_slot(const ElfFile& file, const std::function<void(const FunctionSlot&)>& visit) {

@@ -30,4 +30,15 @@ struct FunctionSlot {
 // IRELATIVE by resolver.
 void for_each_function_slot(const ElfFile& file, const std::function<void(const FunctionSlot&)>& visit);
 
+// A variable that several files may define: the loader chooses one of them for all.
+struct BoundVariable {
+  std::string_view symbol;  // without version
+  FileAddr place;           // of the variable, or of a word that the loader fills with its address
+  bool is_address = false;
+};
+
+// Every such variable (or function: the relocation does not tell) that the file's code reaches by what the
+// loader does: COPY, GLOB_DAT.
+void for_each_bound_variable(const ElfFile& file, const std::function<void(const BoundVariable&)>& visit);
+
 }  // namespace blip::elf

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <map>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
 
 #include "probe/module.h"
 #include "script/scope.h"
@@ -19,10 +22,18 @@ class Scopes {
 
   // Never null; what it does not know it says.
   std::unique_ptr<script::Scope> at(const Target& target);
+  // A variable of a module that is named as in MODULE::NAME, with or without .so and what follows.
+  std::optional<script::Variable> find_in_module(std::string_view module, std::string_view name);
 
  private:
+  using BoundVariables = std::map<std::string, dwarf::BoundVariable, std::less<>>;
+
+  dwarf::Site site(const probe::Module& module, ModuleDebug& debug);
+  const BoundVariables& bound_in(const probe::Module& module);
+
   std::span<const probe::Module> modules_;
   DebugStore& store_;
+  std::map<const void*, BoundVariables> bound_;  // by the module's identity
 };
 
 }  // namespace blip::session
