@@ -241,7 +241,19 @@ Shape Presenter::if_there(const std::string& name, const Operand& value, uint32_
   if (const auto inner = find_view(access_, value, find_type_)) return view(name, if_there(*inner, is_there));
   if (value.kind == Kind::kMemory)
     return view(name, {.data = value.node, .length = is_there, .element = value.type, .most = 1});
-  return show(name, value, depth + 1);
+  return show(name, or_zero(value, is_there), depth + 1);
+}
+
+// What lies in registers belongs to another one if it is not there.
+Operand Presenter::or_zero(Operand value, uint32_t is_there) {
+  Builder& b = access_.builder();
+  const auto select = [&](Operand& part) {
+    if (part.kind == Kind::kValue)
+      part.node = b.add({.op = Op::kSelect, .a = is_there, .b = part.node, .c = b.constant(0)});
+  };
+  select(value);
+  for (Operand::Piece& piece : value.pieces) select(piece.part);
+  return value;
 }
 
 // Which it is, and the data of those that have some: only one's is there.

@@ -47,6 +47,7 @@ class Presenter {
   Shape in_register(const std::string& name, const Operand& operand, uint32_t depth);
   std::optional<Shape> wrapped(const std::string& name, const Operand& operand, uint32_t depth);
   Shape optional(const std::string& name, const Optional& found, uint32_t depth);
+  Operand or_zero(Operand value, uint32_t is_there);
   Shape variants(const std::string& name, const Variants& found, uint32_t depth);
   Shape if_there(const std::string& name, const Operand& value, uint32_t is_there, uint32_t depth);
   Shape view(const std::string& name, const View& view);

@@ -100,7 +100,9 @@ class Finder {
 }  // namespace
 
 std::optional<Variants> find_variants(Access& access, const Operand& operand) {
-  if (operand.kind != Operand::Kind::kMemory && operand.kind != Operand::Kind::kValue) return std::nullopt;
+  if (operand.kind != Operand::Kind::kMemory && operand.kind != Operand::Kind::kValue &&
+      operand.kind != Operand::Kind::kPieces)
+    return std::nullopt;
   return Finder(access, operand).run();
 }
 

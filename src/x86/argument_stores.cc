@@ -13,9 +13,10 @@ namespace {
 // What a register holds.
 struct Held {
   enum class Kind : uint8_t { kAnything, kArgument, kStack } kind = Kind::kAnything;
-  uint8_t reg = 0;     // kArgument: as it was at the entry ...
-  uint8_t size = 0;    // ... so many of its lowest bytes
-  int64_t offset = 0;  // kStack: from rsp at the entry
+  uint8_t reg = 0;           // kArgument: as it was at the entry ...
+  uint8_t size = 0;          // ... so many of its lowest bytes
+  int64_t offset = 0;        // kStack: from rsp at the entry
+  bool is_reloaded = false;  // kArgument: from where it was stored
 };
 
 constexpr unsigned kRegisters = 16;
@@ -100,9 +101,30 @@ class Simulation {
     return o.insn.mnemonic == ZYDIS_MNEMONIC_ADD ? held.offset + n : held.offset - n;
   }
 
-  void store(int64_t at, uint8_t size, const std::optional<ArgumentStore>& what) {
-    std::erase_if(stores_, [&](const ArgumentStore& s) { return s.at < at + size && at < s.at + s.size; });
-    if (what) stores_.push_back({.at = at, .size = size, .reg = what->reg, .is_vector = what->is_vector});
+  // Code that is not optimized may store an argument, load it and store it again where it stays. But it also
+  // assigns one to another that way: what was stored to before is a variable then.
+  void store(int64_t at, uint8_t size, const std::optional<ArgumentStore>& what, bool is_reloaded = false) {
+    const auto overlaps = [&](const auto& other) {
+      return other.at < at + size && at < other.at + other.size;
+    };
+    const bool is_first = std::none_of(written_.begin(), written_.end(), overlaps);
+    written_.push_back({.at = at, .size = size});
+    std::erase_if(stores_, overlaps);
+    if (what && (is_first || !is_reloaded))
+      stores_.push_back({.at = at, .size = size, .reg = what->reg, .is_vector = what->is_vector});
+  }
+
+  // What is loaded from there.
+  Held stored_at(int64_t at, uint8_t size) const {
+    for (const ArgumentStore& s : stores_)
+      if (s.at == at && s.size >= size && !s.is_vector)
+        return {.kind = Held::Kind::kArgument, .reg = s.reg, .size = size, .is_reloaded = true};
+    return {};
+  }
+
+  bool is_reloaded(const ZydisDecodedOperand& o) const {
+    const uint8_t g = o.type == ZYDIS_OPERAND_TYPE_REGISTER ? general_register(o.reg.value) : kNoRegister;
+    return g != kNoRegister && general_[g].is_reloaded;
   }
 
   // What of an argument an operand is, if all of it.
@@ -140,10 +162,15 @@ class Simulation {
       const auto at = slot(o.all[0]);
       const unsigned size = o.all[0].size / 8;
       if (!at || size > 16) return false;
-      store(*at, static_cast<uint8_t>(size), argument(o.all[1]));
+      store(*at, static_cast<uint8_t>(size), argument(o.all[1]), is_reloaded(o.all[1]));
       return true;
     }
     const uint8_t to = o.is_register(0) ? general_register(o.all[0].reg.value) : kNoRegister;
+    if (const auto at = to != kNoRegister && o.is_memory(1) ? slot(o.all[1]) : std::nullopt) {
+      const bool is_low = !is_high_byte(o.all[0].reg.value);
+      general_[to] = is_low ? stored_at(*at, static_cast<uint8_t>(o.all[0].size / 8)) : Held{};
+      return true;
+    }
     const uint8_t from = o.is_register(1) ? general_register(o.all[1].reg.value) : kNoRegister;
     if (to == kNoRegister || from == kNoRegister || is_high_byte(o.all[0].reg.value)) return forget(o);
     const Held held = general_[from];
@@ -175,6 +202,7 @@ class Simulation {
   std::array<Held, kRegisters> general_;
   std::array<bool, kRegisters> vector_;
   std::vector<ArgumentStore> stores_;
+  std::vector<ArgumentStore> written_;  // whatever it was
 };
 
 }  // namespace

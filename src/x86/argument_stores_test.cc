@@ -42,6 +42,15 @@ TEST(ArgumentStores, by_way_of_another_register) {
   EXPECT_EQ(stores("48 89 f8 48 89 44 24 f8"), "-8:8=7 rsp 0 rbp ?");
 }
 
+TEST(ArgumentStores, by_way_of_another_place) {
+  // sub $0x38, rsp; mov rdi, 8(rsp); mov 8(rsp), rax; mov rax, (rsp): rustc's enums
+  EXPECT_EQ(stores("48 83 ec 38 48 89 7c 24 08 48 8b 44 24 08 48 89 04 24"), "-48:8=7 -56:8=7 rsp -56 rbp ?");
+  // mov rdi, -8(rsp); mov rsi, -16(rsp); mov -16(rsp), rax; mov rax, -8(rsp): a = b
+  EXPECT_EQ(stores("48 89 7c 24 f8 48 89 74 24 f0 48 8b 44 24 f0 48 89 44 24 f8"), "-16:8=6 rsp 0 rbp ?");
+  // mov rdi, -8(rsp); mov -4(rsp), eax; mov eax, -16(rsp): the upper half
+  EXPECT_EQ(stores("48 89 7c 24 f8 8b 44 24 fc 89 44 24 f0"), "-8:8=7 rsp 0 rbp ?");
+}
+
 TEST(ArgumentStores, nothing_of_what_was_changed) {
   // add $1, rdi; mov rdi, -8(rsp)
   EXPECT_EQ(stores("48 83 c7 01 48 89 7c 24 f8"), "rsp 0 rbp ?");
