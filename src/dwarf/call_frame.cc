@@ -39,6 +39,17 @@ script::Code loaded(script::Code code, uint64_t distance) {
   return code;
 }
 
+// The value, or a fault if the word leads elsewhere: another definition may have been called, which has ended
+// with a jump to this one.
+script::Code if_slot_is(uint64_t slot, uint64_t function, script::Code value) {
+  const auto result = static_cast<uint32_t>(value.nodes.size() - 1);
+  const uint32_t leads_to = value.add({.op = Op::kLoad, .a = value.constant(slot)});
+  value.tables.push_back({{function, 0}});
+  const uint32_t nothing = value.add({.op = Op::kLookup, .a = leads_to, .value = value.tables.size() - 1});
+  value.add({.op = Op::kAdd, .a = result, .b = nothing});
+  return value;
+}
+
 }  // namespace
 
 CallFrame::CallFrame(const Code& code) : CallFrame(code, as_they_are(), 0) {}
@@ -57,23 +68,41 @@ std::optional<script::Code> CallFrame::at_entry(const EntryOperand& what) {
 
 std::optional<script::Code> CallFrame::search(const EntryOperand& what) {
   if (depth_ >= kMostSteps || code_.module->calls().may_become_itself(code_.function)) return std::nullopt;
-  const std::vector<Caller> all = callers();
+  const auto entry = entry_of(code_.function);
+  if (!entry) return std::nullopt;
+  const std::vector<Caller> all = callers(FileAddr(*entry));
   if (all.empty() || all.size() > kMostCallers[depth_] || !unwind()) return std::nullopt;
   std::vector<std::pair<uint64_t, script::Code>> cases;
   for (const Caller& caller : all)
     if (auto value = passed_by(caller, what))
-      cases.emplace_back(caller.behind.value + code_.load_bias, std::move(*value));
+      cases.emplace_back(caller.behind.value + caller.load_bias,
+                         caller.slot ? if_slot_is(*caller.slot, *entry + code_.load_bias, std::move(*value))
+                                     : std::move(*value));
   return choose(return_address_, cases);
 }
 
-std::vector<CallFrame::Caller> CallFrame::callers() {
+std::vector<CallFrame::Caller> CallFrame::callers(FileAddr entry) {
   std::vector<Caller> result;
-  const auto entry = entry_of(code_.function);
-  if (!entry) return result;
-  CallSites& calls = code_.module->calls();
-  for (const FileAddr behind : calls.index().calls_of(FileAddr(*entry)))
-    if (const auto site = calls.returning_to(behind)) result.push_back({behind, *site});
+  const CallIndex& index = code_.module->calls().index();
+  add_callers(index.calls_of(entry), {.module = code_.module, .load_bias = code_.load_bias}, result);
+  if (!code_.callers) return result;
+  for (const CallingModule& other : code_.callers(entry)) {
+    Module& module = other.info->module();
+    const Caller like{
+        .module = &module, .load_bias = other.load_bias, .slot = other.slot.value + other.load_bias};
+    add_callers(module.calls().index().calls_by(other.slot), like, result);
+  }
   return result;
+}
+
+void CallFrame::add_callers(const std::vector<FileAddr>& calls, const Caller& like,
+                            std::vector<Caller>& all) {
+  for (const FileAddr behind : calls)
+    if (const auto site = like.module->calls().returning_to(behind)) {
+      all.push_back(like);
+      all.back().behind = behind;
+      all.back().site = *site;
+    }
 }
 
 std::optional<script::Code> CallFrame::passed_by(const Caller& caller, const EntryOperand& what) {
@@ -81,8 +110,8 @@ std::optional<script::Code> CallFrame::passed_by(const Caller& caller, const Ent
   Dwarf_Op* ops = nullptr;
   size_t count = 0;
   if (!value || ::dwarf_getlocation(&*value, &ops, &count) != 0 || count == 0) return std::nullopt;
-  CallFrame frame({.module = code_.module,
-                   .load_bias = code_.load_bias,
+  CallFrame frame({.module = caller.module,
+                   .load_bias = caller.load_bias,
                    .function = caller.site.function,
                    .pc = FileAddr(caller.behind.value - 1)},
                   unwound_, depth_ + 1);

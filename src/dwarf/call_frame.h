@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "dwarf/call_sites.h"
+#include "dwarf/debug_info.h"
 #include "dwarf/expression.h"
 #include "dwarf/frames.h"
 
@@ -29,6 +30,7 @@ class CallFrame final : public EntryValues {
     uint64_t load_bias = 0;
     Dwarf_Die function{};
     FileAddr pc;  // whose rules hold: of callers within the call
+    std::function<std::vector<CallingModule>(FileAddr function)> callers = {};  // from elsewhere
   };
   // The frame that the probe is in.
   explicit CallFrame(const Code& code);
@@ -43,12 +45,16 @@ class CallFrame final : public EntryValues {
   struct Caller {
     FileAddr behind;  // where the call returns to
     CallSite site;
+    Module* module = nullptr;
+    uint64_t load_bias = 0;
+    std::optional<uint64_t> slot{};  // the word that the call goes through
   };
 
   CallFrame(const Code& code, Registers registers, int depth)
       : code_(code), registers_(std::move(registers)), depth_(depth) {}
   std::optional<script::Code> search(const EntryOperand& what);
-  std::vector<Caller> callers();
+  std::vector<Caller> callers(FileAddr entry);
+  void add_callers(const std::vector<FileAddr>& calls, const Caller& like, std::vector<Caller>& all);
   std::optional<script::Code> passed_by(const Caller& caller, const EntryOperand& what);
   // Sets up return_address_ and unwound_; false: the frame is not known.
   bool unwind();

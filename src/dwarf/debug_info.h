@@ -45,6 +45,15 @@ struct BoundVariable {
   bool is_address = false;
 };
 
+class DebugInfo;
+
+// A module whose code may call a function of another one, by a word that the loader fills in.
+struct CallingModule {
+  DebugInfo* info = nullptr;  // must outlive what is made with it
+  uint64_t load_bias = 0;
+  FileAddr slot;
+};
+
 // A place that a probe stands at.
 struct Site {
   FileAddr pc;
@@ -55,6 +64,8 @@ struct Site {
   std::optional<uint64_t> tls_offset;
   // By the name of the symbol; none: the variable is where the module itself has it. May be empty.
   std::function<std::optional<BoundVariable>(const std::string& symbol)> bound = {};
+  // Who may call the function that begins there through words of the loader. May be empty.
+  std::function<std::vector<CallingModule>(FileAddr function)> callers = {};
 };
 
 // Which inlined functions are meant.
@@ -95,6 +106,9 @@ class DebugInfo {
 
   // For Site, if this is the executable of the process and not a library.
   std::optional<uint64_t> executable_tls_offset() const;
+
+  // For this folder.
+  Module& module() { return *module_; }
 
   // How names are found, if there is something to tell.
   const std::string& index_note() const;

@@ -34,8 +34,11 @@ Site checked(Site site, const UnitIndex* unit) {
 // At the entry itself nobody else is asked.
 std::optional<CallFrame> frame_at(Module& module, const std::optional<CodeScopes>& scopes, const Site& site) {
   if (!scopes || site.is_entry) return std::nullopt;
-  return CallFrame(
-      {.module = &module, .load_bias = site.load_bias, .function = scopes->function, .pc = site.pc});
+  return CallFrame({.module = &module,
+                    .load_bias = site.load_bias,
+                    .function = scopes->function,
+                    .pc = site.pc,
+                    .callers = site.callers});
 }
 
 std::optional<CodeScopes> scopes_at(const UnitIndex* unit, const Site& site, const void* instance) {

@@ -59,7 +59,35 @@ dwarf::Site Scopes::site(const probe::Module& module, ModuleDebug& debug) {
     const auto found = all.find(symbol);
     return found != all.end() ? std::optional(found->second) : std::nullopt;
   };
+  site.callers = [this, &module](FileAddr function) { return callers_of(module, function); };
   return site;
+}
+
+const Scopes::Slots& Scopes::slots_of(const probe::Module& module) {
+  const auto [known, is_new] = slots_.try_emplace(module.identity());
+  if (is_new)
+    elf::for_each_function_slot(module.file(), [&](const elf::FunctionSlot& slot) {
+      if (!slot.symbol.empty()) known->second.emplace(std::string(slot.symbol), slot.place);
+    });
+  return known->second;
+}
+
+// Modules that name it, by any of its names. Whether theirs became this one is seen at the hit.
+std::vector<dwarf::CallingModule> Scopes::callers_of(const probe::Module& module, FileAddr function) {
+  std::vector<dwarf::CallingModule> result;
+  const auto symbols = module.symbols();
+  if (!symbols) return result;
+  for (const elf::Function& named : (*symbols)->functions()) {
+    if (named.addr != function || named.is_ifunc) continue;
+    for (const probe::Module& other : modules_) {
+      const auto [first, last] = slots_of(other).equal_range(named.name);
+      if (first == last) continue;
+      ModuleDebug& debug = store_.of(other, /*may_fetch=*/false);
+      for (auto slot = first; slot != last && debug.info; ++slot)
+        result.push_back({&*debug.info, other.bias(), slot->second});
+    }
+  }
+  return result;
 }
 
 const Scopes::BoundVariables& Scopes::bound_in(const probe::Module& module) {

@@ -30,10 +30,14 @@ class Scopes {
 
   dwarf::Site site(const probe::Module& module, ModuleDebug& debug);
   const BoundVariables& bound_in(const probe::Module& module);
+  std::vector<dwarf::CallingModule> callers_of(const probe::Module& module, FileAddr function);
+  using Slots = std::multimap<std::string, FileAddr, std::less<>>;
+  const Slots& slots_of(const probe::Module& module);
 
   std::span<const probe::Module> modules_;
   DebugStore& store_;
   std::map<const void*, BoundVariables> bound_;  // by the module's identity
+  std::map<const void*, Slots> slots_;           // of functions, by their symbols
 };
 
 }  // namespace blip::session

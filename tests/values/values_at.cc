@@ -11,13 +11,12 @@
 #include <array>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
+#include <filesystem>
 #include <iostream>
-#include <iterator>
 #include <sstream>
 
-#include "dwarf/debug_info.h"
 #include "script/test_place.h"
+#include "session/scopes.h"
 
 namespace {
 
@@ -136,35 +135,74 @@ void print(const script::Variable& variable, const char* what, const script::Mac
     Printer(what, bytes).print(*variable.type, variable.name, 0);
 }
 
-std::vector<uint8_t> contents(const char* path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+// How far behind its own addresses the file is mapped, by its code.
+std::optional<uint64_t> bias_of(const probe::Module& module, const proc::Map& map) {
+  constexpr uint64_t kPage = 4096;
+  for (const elf::Segment& segment : module.file().segments())
+    if (segment.exec && segment.offset.value / kPage == map.offset / kPage)
+      return map.range.begin.value - segment.range.begin.value / kPage * kPage;
+  return std::nullopt;
 }
+
+// The process that gdb has stopped, as blip sees it: a scope asks the other modules, too.
+class Debugged {
+ public:
+  explicit Debugged(pid_t pid) : pid_(pid) { store_.share_root(true); }
+
+  // Null: no such module is loaded there. Modules may have come since the last time.
+  std::unique_ptr<script::Scope> scope_at(const std::string& module, uint64_t bias, FileAddr pc,
+                                          bool is_entry) {
+    for (const bool has_looked : {false, true}) {
+      for (size_t i = 0; i < modules_.size(); ++i)
+        if (modules_[i].bias() == bias && modules_[i].basename() == module)
+          return scopes_->at(
+              {.module = i, .point = {.addr = pc, .function = {.addr = is_entry ? pc : FileAddr()}}});
+      if (!has_looked) look();
+    }
+    return nullptr;
+  }
+
+ private:
+  void look() {
+    modules_.clear();
+    const auto maps = proc::read_maps(pid_);
+    if (!maps) return;
+    for (const proc::Map& map : *maps) {
+      if (!map.exec || !map.path.starts_with('/')) continue;
+      auto module = probe::Module::of_file(map.path);
+      const auto bias = module ? bias_of(*module, map) : std::nullopt;
+      if (bias) modules_.push_back(module->moved_to(*bias));
+    }
+    scopes_.emplace(modules_, store_);
+  }
+
+  pid_t pid_;
+  session::DebugStore store_;
+  std::vector<probe::Module> modules_;
+  std::optional<session::Scopes> scopes_;
+};
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const auto image = contents(argc > 1 ? argv[1] : "");
-  const auto debug = argc > 2 ? contents(argv[2]) : std::vector<uint8_t>();
-  auto info = dwarf::DebugInfo::open({.name = "program",
-                                      .program = image,
-                                      .debug = debug,
-                                      .alternate = {},
-                                      .may_open = [](const std::string&) { return true; }});
-  if (!info) {
-    std::fprintf(stderr, "%s\n", info.error().message().c_str());
-    return 1;
-  }
+  const std::string module = std::filesystem::path(argc > 1 ? argv[1] : "").filename();
+  std::optional<Debugged> debugged;
   for (std::string line; std::getline(std::cin, line);) {
     std::istringstream words(line);
     Stopped machine;
-    dwarf::Site site;
-    words >> std::hex >> site.pc.value >> site.is_entry >> site.load_bias >> std::dec >> machine.pid >>
-        std::hex >> machine.fs_base;
+    FileAddr pc;
+    bool is_entry = false;
+    uint64_t bias = 0;
+    words >> std::hex >> pc.value >> is_entry >> bias >> std::dec >> machine.pid >> std::hex >>
+        machine.fs_base;
     for (uint64_t& value : machine.registers) words >> value;
     for (auto& vector : machine.vectors) words >> vector[0] >> vector[1];
-    site.tls_offset = info->executable_tls_offset();
-    const auto scope = info->scope_at(site);
+    if (!debugged) debugged.emplace(machine.pid);
+    const auto scope = debugged->scope_at(module, bias, pc, is_entry);
+    if (!scope) {
+      std::fprintf(stderr, "%s is not loaded\n", module.c_str());
+      return 1;
+    }
     for (const script::Variable& v : scope->parameters()) print(v, "parameter", machine);
     for (const script::Variable& v : scope->locals()) print(v, "local", machine);
     std::puts(".");
