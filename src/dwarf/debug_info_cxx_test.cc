@@ -134,5 +134,42 @@ TEST(DebugInfoCxx, inlined_functions_and_their_scopes) {
           .empty());
 }
 
+constexpr const char* kLocalClasses = R"(
+extern "C" int outer(int a) {
+  struct Local { int factor; int times(int n, int m) const { return factor * n + m; } };
+  Local local{a};
+  for (int i = 0; i < 2; ++i) {
+    struct Inner { int plus(int k) { return k + 1; } } inner;
+    auto lambda = [a](int x, long y) { return a + x + static_cast<int>(y); };
+    a = local.times(i, a) + lambda(i, 5) + inner.plus(i);
+  }
+  return a;
+}
+)";
+
+TEST(DebugInfoCxx, parameters_of_lambdas_and_of_methods_of_local_classes) {
+  for (const std::string& command : {std::string("g++ -O0"), std::string("clang++-14 -O0")}) {
+    SCOPED_TRACE(command);
+    const auto& image = compiled(command, kLocalClasses, "cc");
+    auto info = DebugInfo::open(
+        {.name = "sample.so", .program = image, .debug = {}, .alternate = {}, .may_open = {}});
+    ASSERT_TRUE(info);
+    const auto names = [&](const char* symbol) {
+      std::vector<std::string> result;
+      const auto scope = info->scope_at({.pc = address_of(image, symbol), .is_entry = true});
+      for (const auto& parameter : scope->parameters()) {
+        EXPECT_NE(parameter.place.kind, Place::Kind::kOptimizedOut) << parameter.name;
+        result.push_back(parameter.name);
+      }
+      return result;
+    };
+    EXPECT_THAT(names("_ZZ5outerENK5Local5timesEii"), testing::ElementsAre("this", "n", "m"));
+    EXPECT_THAT(names("_ZZ5outerEN5Inner4plusEi"), testing::ElementsAre("this", "k"));
+    const bool is_clang = command.starts_with("clang");
+    EXPECT_THAT(names(is_clang ? "_ZZ5outerENK3$_0clEil" : "_ZZ5outerENKUlilE_clEil"),
+                testing::ElementsAre(testing::_, "x", "y"));
+  }
+}
+
 }  // namespace
 }  // namespace blip::dwarf

@@ -224,5 +224,29 @@ TEST(DebugInfo, no_convention_for_changed_copies) {
     }
 }
 
+// Two files with a static variable of one name, of which one is never read.
+TEST(DebugInfo, a_static_that_is_optimized_out_is_not_that_of_another_file) {
+  const std::string other = testing::TempDir() + "other.c";
+  std::ofstream(other) << "static int level = 77; static int only_there = 5; int shared_level = 9;\n"
+                          "int g(void) { return level++ + only_there++; }\n";
+  for (const std::string compiler : {"gcc", "clang-14"}) {
+    SCOPED_TRACE(compiler);
+    Sample sample(compiler + " -O2 -gdwarf-5 " + other,
+                  "static int level; int f(int n) { level = n; return n; }");
+    ASSERT_TRUE(sample.info);
+    const auto f = sample.at("f");
+    const auto level = f->find("level");
+    EXPECT_TRUE(!level || level->place.kind == Place::Kind::kOptimizedOut);
+    EXPECT_TRUE(level || compiler != "gcc");
+    const auto named = f->find_in("other.c", "level");
+    ASSERT_TRUE(named);
+    EXPECT_EQ(named->place.kind, Place::Kind::kAddress);
+    EXPECT_FALSE(f->find("only_there"));
+    EXPECT_THAT(f->files_with("only_there"), ElementsAre("other.c"));
+    EXPECT_TRUE(f->find("shared_level"));
+    EXPECT_EQ(sample.at("g")->find("level")->place.kind, Place::Kind::kAddress);
+  }
+}
+
 }  // namespace
 }  // namespace blip::dwarf

@@ -18,6 +18,12 @@ bool fits(std::string_view path, std::string_view wanted) {
          path[path.size() - wanted.size() - 1] == '/';
 }
 
+bool is_placed(const Dwarf_Die& variable) {
+  return has(variable, DW_AT_location) || has(variable, DW_AT_const_value);
+}
+
+std::string_view basename_of(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
 FrameRules rules_at(Module& module, const UnitIndex* unit, const std::optional<CodeScopes>& scopes,
                     const Site& site) {
   if (!unit || !scopes) return {};
@@ -168,16 +174,55 @@ std::vector<std::string> FunctionScope::prefixes() const {
   return result;
 }
 
+// In the namespaces around the function, from the innermost on.
+std::optional<Dwarf_Die> FunctionScope::named_in(const Names& names, std::string_view name) const {
+  for (const std::string& prefix : prefixes())
+    if (auto found = names.variables.find(prefix + std::string(name)); found != names.variables.end())
+      return found->second;
+  return std::nullopt;
+}
+
+// The file's own before those that other files let see. Programs that are optimized as a whole have the
+// variables of one file in several units, and what is nowhere only in the unit of the source.
 std::optional<Variable> FunctionScope::find_global(std::string_view name) {
-  const auto look = [&](const Names& names) -> std::optional<Variable> {
-    for (const std::string& prefix : prefixes())
-      if (auto found = names.variables.find(prefix + std::string(name)); found != names.variables.end())
-        return global(found->second);
+  std::optional<Dwarf_Die> hidden;
+  if (unit_) {
+    auto own = named_in(unit_->names(), name);
+    if (own && is_placed(*own)) return global(*own);
+    UnitIndex& source = source_unit();
+    hidden = own || &source == unit_ ? own : named_in(source.names(), name);
+    if (hidden && &source == unit_) return global(*hidden);
+  }
+  std::optional<Dwarf_Die> visible;
+  auto found = module_.find_in_units(name, [&](const Names& names) -> std::optional<Dwarf_Die> {
+    auto other = named_in(names, name);
+    if (!other || !is_placed(*other)) return std::nullopt;
+    if (hidden && original(*other).addr == original(*hidden).addr) return other;
+    if (!visible && is_visible(*other)) visible = other;
+    return hidden ? std::nullopt : visible;
+  });
+  if (!found) found = hidden ? hidden : visible;
+  return found ? std::optional(global(*found)) : std::nullopt;
+}
+
+// Of C and C++; others have no such difference.
+bool FunctionScope::is_visible(const Dwarf_Die& variable) {
+  const uint64_t language = module_.unit_of(variable).language();
+  return attribute(variable, DW_AT_external) || !(is_c(language) || is_c_plus_plus(language));
+}
+
+UnitIndex& FunctionScope::source_unit() {
+  return scopes_ ? module_.unit_of(original(scopes_->owner())) : *unit_;
+}
+
+std::vector<std::string> FunctionScope::files_with(std::string_view name) {
+  std::set<std::string> files;
+  module_.find_in_units(name, [&](const Names& names) -> std::optional<Dwarf_Die> {
+    if (auto other = named_in(names, name))
+      files.emplace(basename_of(name_of(module_.unit_of(*other).unit())));
     return std::nullopt;
-  };
-  if (unit_)
-    if (auto found = look(unit_->names())) return found;
-  return module_.find_in_units(name, look);
+  });
+  return {files.begin(), files.end()};
 }
 
 std::optional<Variable> FunctionScope::find(std::string_view name) {

@@ -27,12 +27,17 @@ class FunctionScope final : public script::Scope {
   const script::Type* result_type() override;
   std::optional<script::Place> result_place() override;
   std::string what_is_missing() override;
+  std::vector<std::string> files_with(std::string_view name) override;
 
  private:
   using Variable = script::Variable;
 
   std::optional<Variable> find_declared(const std::vector<Dwarf_Die>& scopes, std::string_view name);
   std::optional<Variable> find_global(std::string_view name);
+  std::optional<Dwarf_Die> named_in(const Names& names, std::string_view name) const;
+  bool is_visible(const Dwarf_Die& variable);
+  // Of the file that the function is written in.
+  UnitIndex& source_unit();
   std::optional<Variable> find_in_unit(std::string_view file, const std::string& name);
   Variable local(const Dwarf_Die& die, bool is_parameter, bool just_begins = false);
   Variable global(const Dwarf_Die& die);

@@ -105,20 +105,29 @@ void UnitIndex::add_container(const Dwarf_Die& die, const std::string& prefix, i
 }
 
 void UnitIndex::add_function(const Dwarf_Die& die, const std::string& prefix, int depth) {
-  if (!has(die, DW_AT_low_pc) && !has(die, DW_AT_ranges)) return;
+  if (flag(die, DW_AT_declaration)) return;
   Dwarf_Addr base = 0, begin = 0, end = 0;
   bool has_code = false;
-  for (ptrdiff_t i = 0; (i = ::dwarf_ranges(const_cast<Dwarf_Die*>(&die), i, &base, &begin, &end)) > 0;) {
-    if (begin == 0 || begin >= end || !budget_.spend()) continue;  // 0: the linker dropped it
-    code_.push_back({{FileAddr(begin), FileAddr(end)}, functions_.size()});
-    has_code = true;
-  }
-  if (!has_code) return;
-  functions_.push_back(die);
-  // Functions in functions: GNU C, Ada, closures.
+  if (has(die, DW_AT_low_pc) || has(die, DW_AT_ranges))
+    for (ptrdiff_t i = 0; (i = ::dwarf_ranges(const_cast<Dwarf_Die*>(&die), i, &base, &begin, &end)) > 0;) {
+      if (begin == 0 || begin >= end || !budget_.spend()) continue;  // 0: the linker dropped it
+      code_.push_back({{FileAddr(begin), FileAddr(end)}, functions_.size()});
+      has_code = true;
+    }
+  if (has_code) functions_.push_back(die);
+  if (has_code || has_scopes()) walk_body(die, prefix, depth + 1);
+}
+
+// Functions in functions: GNU C, Ada, closures. The code of a lambda or of a local class is an entry in that
+// class, which may lie in a block.
+void UnitIndex::walk_body(const Dwarf_Die& die, const std::string& prefix, int depth) {
   if (depth > kDeepestEntry) return;
   for_each_child(die, budget_, [&](const Dwarf_Die& child) {
-    if (tag_of(child) == DW_TAG_subprogram) add_function(child, prefix, depth + 1);
+    const int tag = tag_of(child);
+    if (tag == DW_TAG_subprogram)
+      add_function(child, prefix, depth);
+    else if (has_scopes() && (tag == DW_TAG_lexical_block || is_record(tag)))
+      walk_body(child, prefix, depth + 1);
     return true;
   });
 }
@@ -131,11 +140,15 @@ void UnitIndex::add_type(const Dwarf_Die& die, const std::string& prefix, int de
   if (is_record(tag) && has_scopes() && !name.empty()) add_container(die, prefix, depth);
 }
 
+// What is nowhere hides what others call by its name, too, but not an entry of its own that has a place.
 void UnitIndex::name_variables() {
-  for (const Dwarf_Die& die : variables_)
-    if (!flag(die, DW_AT_declaration) && (has(die, DW_AT_location) || has(die, DW_AT_const_value)))
+  for (const bool has_place : {true, false})
+    for (const Dwarf_Die& die : variables_) {
+      if (flag(die, DW_AT_declaration)) continue;
+      if ((has(die, DW_AT_location) || has(die, DW_AT_const_value)) != has_place) continue;
       if (std::string name = whole_name(die); !name.empty())
         names_.variables.try_emplace(std::move(name), die);
+    }
   variables_ = {};
 }
 

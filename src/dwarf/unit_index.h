@@ -56,6 +56,7 @@ class UnitIndex {
   bool visit(const Dwarf_Die& die, const std::string& prefix, int depth);
   void add_container(const Dwarf_Die& die, const std::string& prefix, int depth);
   void add_function(const Dwarf_Die& die, const std::string& prefix, int depth);
+  void walk_body(const Dwarf_Die& die, const std::string& prefix, int depth);
   void add_type(const Dwarf_Die& die, const std::string& prefix, int depth);
   void name_variables();
   void name_declared();

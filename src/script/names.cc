@@ -122,6 +122,9 @@ Error Names::unknown(std::string_view name) {
   for (const auto& variables : {site_.scope->parameters(), site_.scope->locals()})
     for (const Variable& v : variables) names.push_back(v.name);
   std::string message = fmt::format("there is no variable '{}' here", name);
+  if (const auto files = site_.scope->files_with(name); !files.empty())
+    return refusal(fmt::format("{}, but {} {} one: say {}::{}", message, list_names(files, name),
+                               files.size() == 1 ? "has" : "have", files[0], name));
   if (const std::string missing = site_.scope->what_is_missing(); !missing.empty())
     message += fmt::format(
         ": {}; without it there are {}, registers ($rax), casts like *(int *)$rdi", missing,
