@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "script/diagnostics.h"
+#include "script/narrow.h"
 
 namespace blip::script {
 
@@ -20,6 +21,15 @@ struct IntType {
 IntType promoted(const Type& type) {
   if (type.size < 4) return {};
   return {type.size, type.is_signed};
+}
+
+// What a bit-field counts as: an int has all values of those that are narrower than one.
+const Type& promoted_field(const Operand& field, const Type& type) {
+  constexpr unsigned kBitsOfInt = 32;
+  const bool is_integer = type.kind == TypeKind::kInt || type.kind == TypeKind::kEnum ||
+                          type.kind == TypeKind::kBool || type.kind == TypeKind::kChar;
+  if (!is_integer || field.bit_size == 0 || field.bit_size > kBitsOfInt) return type;
+  return int_type(sizeof(int), type.is_signed || field.bit_size < kBitsOfInt);
 }
 
 // C's usual arithmetic conversions, by size: long and long long are one.
@@ -53,7 +63,7 @@ Operand Arithmetic::integer(uint32_t node, uint64_t size, bool is_signed) {
 Result<Arithmetic::Number> Arithmetic::number(const Operand& a) {
   TRY(const uint32_t node, access_.number(a));
   const Type& type = resolve(*a.type);
-  Number n{.node = node, .type = &type};
+  Number n{.node = node, .type = &promoted_field(a, type)};
   switch (type.kind) {
     case TypeKind::kArray:
       n.is_pointer = true;
@@ -265,7 +275,10 @@ Result<Operand> Arithmetic::cast(const Operand& a, const Type& type) {
       return access_.value(n.node, type);
     case TypeKind::kFloat: {
       TRY(const uint32_t node, as_double(n));
-      return access_.value(node, *builtin_type("double"));
+      const bool is_float = to.size == sizeof(float);
+      if (is_float && n.is_float && n.type->size == sizeof(float)) return a;
+      return access_.value(is_float ? narrow(builder_, node) : node,
+                           *builtin_type(is_float ? "float" : "double"));
     }
     default:
       break;
