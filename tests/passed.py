@@ -50,14 +50,10 @@ def fields_of(event):
     return event.get("args") or event.get("captures") or event
 
 
-def is_note(value):
-    return isinstance(value, str) and value.startswith("<") and len(value) > 1
-
-
 def part(value, path):
-    """What is at a path in blip's JSON; UNKNOWN if it says that it is not known."""
+    """What is at a path in blip's JSON; UNKNOWN if it says that it is not known: null, or nothing at all of a part of that."""
     for name, index in PART.findall(path):
-        if is_note(value):
+        if value is None:
             return UNKNOWN
         if index and isinstance(value, list):
             value = value[int(index)]
@@ -65,7 +61,7 @@ def part(value, path):
             value = value.get(name or f"[{index}]")
         else:
             return None
-    return UNKNOWN if is_note(value) else value
+    return UNKNOWN if value is None else value
 
 
 def is_same(ours, theirs):
@@ -143,7 +139,7 @@ class Comparison:
                         continue
                     mine = part(fields_of(event), path)
                     kind = "equal" if mine is not UNKNOWN and mine is not None and is_same(mine, theirs) else "wrong"
-                    if mine is UNKNOWN:
+                    if mine is UNKNOWN and event.get("missing"):  # else it is not told why
                         kind = self.why_unknown(whole, path, theirs)
                     if kind in ALLOWED:
                         self.counts[kind] += 1
