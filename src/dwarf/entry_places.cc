@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdlib>
 
+#include "dwarf/stack_distance.h"
 #include "dwarf/stored_arguments.h"
 #include "dwarf/triviality.h"
 #include "dwarf/variable_places.h"
@@ -24,7 +25,7 @@ using script::Place;
 namespace {
 
 constexpr uint64_t kRust = 0x1c;
-constexpr uint64_t kRsp = 4, kRbp = 5;  // as script numbers them
+constexpr uint64_t kRsp = 4;  // as script numbers them
 
 AbiValue abi_value(Module& module, const Dwarf_Die& holder, uint64_t language) {
   const auto type = referred(holder, DW_AT_type);
@@ -89,24 +90,9 @@ const script::Node* first_register(const Place& place) {
   return node.op == script::Op::kRegister || node.op == script::Op::kVector ? &node : nullptr;
 }
 
-// How far from rsp the nodes of a code are at the entry. What is told by rbp is told for what comes later.
-std::vector<std::optional<int64_t>> distances_from_rsp(const script::Code& code) {
-  constexpr int64_t kFarBelow = -(int64_t{1} << 40);
-  std::vector<std::optional<int64_t>> all;
-  for (const script::Node& node : code.nodes) {
-    auto& distance = all.emplace_back();
-    if (node.op == script::Op::kRegister && node.value == kRsp) distance = 0;
-    if (node.op == script::Op::kRegister && node.value == kRbp) distance = kFarBelow;
-    if (node.op != script::Op::kAdd || code.nodes[node.b].op != script::Op::kConstant) continue;
-    if (all[node.a] && std::abs(static_cast<int64_t>(code.nodes[node.b].value)) < -kFarBelow / 2)
-      distance = *all[node.a] + static_cast<int64_t>(code.nodes[node.b].value);
-  }
-  return all;
-}
-
 std::optional<int64_t> stack_slot(const Place& place) {
   if (place.kind != Place::Kind::kAddress || place.code.nodes.empty()) return std::nullopt;
-  return distances_from_rsp(place.code).back();
+  return distances_from_rsp(place.code, kRbpIsFarBelow).back();
 }
 
 // An argument that is elsewhere shows a function whose convention was changed.
@@ -125,7 +111,7 @@ bool is_in_own_frame(const Place& place) {
     return std::any_of(place.pieces.begin(), place.pieces.end(),
                        [](const Place::Piece& piece) { return is_in_own_frame(piece.place); });
   if (place.kind == Place::Kind::kOptimizedOut || place.code.nodes.empty()) return false;
-  const auto distances = distances_from_rsp(place.code);
+  const auto distances = distances_from_rsp(place.code, kRbpIsFarBelow);
   const auto is_below = [&](uint32_t node) { return distances[node] && *distances[node] < kReturnAddress; };
   if (place.kind == Place::Kind::kAddress && is_below(static_cast<uint32_t>(distances.size() - 1)))
     return true;

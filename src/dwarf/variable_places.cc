@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "dwarf/stack_distance.h"
+
 namespace blip::dwarf {
 
 using script::Op;
@@ -119,7 +121,7 @@ Located VariablePlaces::locate(const Dwarf_Die& variable, uint64_t size, bool ju
 
 Place VariablePlaces::place(const Dwarf_Die& variable, uint64_t size, bool just_begins) const {
   Located located = locate(variable, size, just_begins);
-  return located.is_unset ? Place{} : std::move(located.place);
+  return located.is_unset ? Place{} : without_lost(std::move(located.place));
 }
 
 }  // namespace blip::dwarf

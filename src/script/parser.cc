@@ -48,9 +48,10 @@ class Parser {
         item.name = tokens_.take().text;
         tokens_.take();
       }
+      const uint32_t begin =
+          tokens_.peek().range.begin;  // parentheses are no part of an expression's own range
       TRY(item.expression, expression());
-      const Range range = item.expression->range;
-      if (item.name.empty()) item.name = tokens_.source().substr(range.begin, range.end - range.begin);
+      if (item.name.empty()) item.name = tokens_.source().substr(begin, tokens_.last_end() - begin);
       items.push_back(std::move(item));
     } while (tokens_.accept(","));
     TRY_OK(end());

@@ -193,5 +193,16 @@ TEST(Diagnostics, names_that_are_near_come_first) {
               testing::AllOf(testing::StartsWith("v19, v00"), testing::EndsWith(" v10 and 8 more")));
 }
 
+TEST(Parser, items_are_named_as_they_are_written) {
+  const auto items =
+      parse_list("(*p).v, (a), ((struct s *)q)->n + (1), x = (y)", [](std::string_view) { return false; });
+  ASSERT_TRUE(items);
+  ASSERT_EQ(items->size(), 4U);
+  EXPECT_EQ((*items)[0].name, "(*p).v");
+  EXPECT_EQ((*items)[1].name, "(a)");
+  EXPECT_EQ((*items)[2].name, "((struct s *)q)->n + (1)");
+  EXPECT_EQ((*items)[3].name, "x");
+}
+
 }  // namespace
 }  // namespace blip::script
