@@ -140,6 +140,8 @@ Shape member_shape(const FoundMember& found, const Extent& extent, uint32_t dept
   Shape shape = scalar_shape(m.name, *m.type, extent.output, first - moved);
   if (shape.kind == Shape::Kind::kNote) return note(m.name, "<bit-field>");
   shape.size = static_cast<uint32_t>(size);
+  if (shape.kind == Shape::Kind::kChar && size > 1)
+    shape.kind = Shape::Kind::kInt;  // across two bytes: packed
   shape.is_signed = type.is_signed;
   shape.bit_offset = static_cast<uint8_t>(m.bit_offset % 8 + moved * 8);
   shape.bit_size = m.bit_size;

@@ -90,6 +90,16 @@ TEST(Presenter, a_bit_field_that_touches_nine_bytes) {
   EXPECT_EQ(shown("there.long_one, here.tail", p), "there.long_one=-5; here.tail=9");
 }
 
+// No reader of traces has a character of two bytes.
+TEST(Presenter, a_character_that_lies_across_two_bytes_is_a_number) {
+  TestProgram p;
+  const Type& type = p.types.structure(
+      "packed", 8, {{.name = "c", .type = &builtin("unsigned char"), .bit_offset = 7, .bit_size = 8}});
+  p.put(TestProgram::kGlobals + 32, uint64_t{'a'} << 7);
+  p.scope.in_memory("there", type, TestProgram::kGlobals + 32);
+  EXPECT_EQ(shown("there", p), "there={c=97}");
+}
+
 TEST(Presenter, numbers_in_pieces) {
   TestProgram p;
   p.machine.registers[8] = 0xaaaaaaaa11223344;

@@ -145,7 +145,8 @@ class Program:
         pick = self.random.random()
         if pick < 0.25 and not in_union:
             name = self.random.choice(list(BITS))
-            return Bits(name, self.random.randint(1, BITS[name]))
+            # clang tells one with all bits of its type as if it were none, though it may begin inside of a byte.
+            return Bits(name, self.random.randint(1, BITS[name] if self.is_gcc else max(1, BITS[name] - 1)))
         if pick < 0.35 and depth:
             return self.structure(depth - 1)
         if pick < 0.5:
