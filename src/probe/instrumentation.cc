@@ -50,7 +50,7 @@ namespace {
 constexpr int kPatchTries = 6;
 constexpr std::chrono::milliseconds kPatchPause{2};
 constexpr uint64_t kPopulatePiece = 64 << 20;
-constexpr uint32_t kEditsPerSpareProbe = 4;  // two sites with springboards
+constexpr uint32_t kEditsPerSpareProbe = 2;  // a site with a springboard
 
 std::span<const uint8_t> bytes_of(const auto& value) {
   return {reinterpret_cast<const uint8_t*>(&value), sizeof value};
@@ -74,6 +74,7 @@ Instrumentation::Instrumentation(const proc::Process& process, proc::Memory& mem
       monotonic_clock_(options.monotonic_clock),
       unhooked_clone_(!options.modules_complete),
       spare_probes_(options.spare_probes),
+      live_classes_(std::min(options.live_classes, options.geometry.class_count)),
       spares_ask_kernel_(options.spares_ask_kernel),
       returns_(options.returns),
       unwind_(options.unwind),
@@ -212,7 +213,7 @@ Status Instrumentation::run(ModuleSites sites) {
   geometry_.site_count =
       static_cast<uint32_t>(batches_.back().max_edits()) + kEditsPerSpareProbe * spare_probes_;
   TRY_OK(map_memory());
-  TRY_OK(region_.allocate(geometry_));
+  TRY_OK(allocate(batches_.back().max_edits()));
   TRY_OK(fill_tables());
   TRY_OK(build());
   TRY_OK(populate());
@@ -425,9 +426,17 @@ Status Instrumentation::write_gate(uint32_t gate) {
   return memory_.write(region_.control - abi::kGatePageSize, bytes_of(page));
 }
 
+// The site table is blip's own, and gets memory as it fills.
+Status Instrumentation::allocate(size_t edits) {
+  TRY(std::vector<RegionPart> parts, live_parts(geometry_, live_classes_));
+  if (edits != 0) parts.push_back({geometry_.sites_offset(), edits * sizeof(abi::SiteEntry)});
+  if (geometry_.schema_size != 0) parts.push_back({geometry_.schema_offset(), geometry_.schema_size});
+  return region_.allocate(parts);
+}
+
 // Fills the page tables, so that pads do not fault; in pieces, because a remote call has a deadline.
 Status Instrumentation::populate() {
-  TRY(const std::vector<RegionPart> parts, live_parts(geometry_));
+  TRY(const std::vector<RegionPart> parts, live_parts(geometry_, live_classes_));
   for (const RegionPart& part : parts) {
     for (uint64_t done = 0; done < part.size; done += kPopulatePiece) {
       const TargetAddr begin = region_.control + part.offset + done;

@@ -54,12 +54,13 @@ struct UnwindTablesWanted {
 };
 
 struct ArmOptions {
-  abi::Geometry geometry;         // all but site_count and ring_count
-  bool modules_complete = false;  // every mapped file could be read, so no clone-like call is unknown
-  bool follow_fork = true;        // the children of forks record too
-  bool monotonic_clock = false;   // records carry CLOCK_MONOTONIC instead of the TSC
-  uint32_t spare_probes = 0;      // how many more may be added later
-  bool spares_ask_kernel = true;  // and may record the thread, or read memory
+  abi::Geometry geometry;              // all but site_count and ring_count
+  bool modules_complete = false;       // every mapped file could be read, so no clone-like call is unknown
+  bool follow_fork = true;             // the children of forks record too
+  bool monotonic_clock = false;        // records carry CLOCK_MONOTONIC instead of the TSC
+  uint32_t spare_probes = 0;           // how many more may be added later
+  uint32_t live_classes = UINT32_MAX;  // those from here on are for probes that are added later
+  bool spares_ask_kernel = true;       // and may record the thread, or read memory
   UnwindTablesWanted unwind{};
   bool returns = false;       // some probes, maybe such as come later, remember calls
   bool keeps_values = false;  // and values of their entries
@@ -88,6 +89,8 @@ class Instrumentation {
   // Turns one probe off or on again, in all processes that have it, without stopping anybody.
   void switch_probe(size_t index, bool on);
 
+  // Whether so many more could be added; they may still not fit, if they need more places than they should.
+  Status check_room(size_t probes) const;
   // Puts further probes in while the others go on: one short stop of one thread, one of all. They get the
   // next indices; report().refused names those that could not be armed, also those that share bytes with one
   // that is.
@@ -175,6 +178,8 @@ class Instrumentation {
   uint64_t shadow_size() const;
   Status write_gate(uint32_t gate);
   Status populate();
+  Status allocate(size_t edits);
+  Status make_live(size_t first);
   Status patch_patiently();
   Result<bool> patch(bool last_try);
   Result<bool> patch_stopped(proc::Attachment& attachment, PatchIndex index, bool last_try);
@@ -241,6 +246,7 @@ class Instrumentation {
   bool touched_ = false;  // sites or PCs may have been changed
   bool open_ = false;     // the gate: hits are recorded
   uint32_t spare_probes_;
+  uint32_t live_classes_;
   bool spares_ask_kernel_;
   bool returns_;
   UnwindTablesWanted unwind_;

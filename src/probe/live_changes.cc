@@ -33,15 +33,23 @@ AddrRange bytes_of(const x86::Rewrite& r) { return {r.start, std::max(r.end(), r
 
 }  // namespace
 
+Status Instrumentation::check_room(size_t probes) const {
+  if (probes_.size() + probes > geometry_.probe_count)
+    return Error(
+        ErrorKind::kUnsupported,
+        fmt::format(
+            "no more than {} probes were provided for in this trace, {} are used and {} needed: say a "
+            "larger --max-probes, which room is made by",
+            geometry_.probe_count, probes_.size(), probes));
+  if (region_.pad_files.size() == abi::kMaxPadFiles)
+    return Error(ErrorKind::kUnsupported, "probes were added to this trace too many times");
+  return {};
+}
+
 Status Instrumentation::add(std::span<const proc::Map> mapped, std::span<const Module> modules,
                             ModuleSites sites, std::vector<Probe> probes) {
   const size_t first = probes_.size();
-  if (first + probes.size() > geometry_.probe_count)
-    return Error(
-        ErrorKind::kUnsupported,
-        fmt::format("no more than {} probes were provided for in this trace", geometry_.probe_count));
-  if (region_.pad_files.size() == abi::kMaxPadFiles)
-    return Error(ErrorKind::kUnsupported, "probes were added to this trace too many times");
+  TRY_OK(check_room(probes.size()));
   for (Probe& probe : probes) {
     probe.program.switch_index = static_cast<uint32_t>(probes_.size());
     probes_.push_back(std::move(probe));
@@ -63,7 +71,11 @@ Status Instrumentation::add_batch(std::span<const Module> modules, ModuleSites s
                         environment());
   Batch& batch = batches_.back();
   if (batch.max_edits() > site_table_.room())
-    return Error(ErrorKind::kUnsupported, "no room for more probes was provided for in this trace");
+    return Error(
+        ErrorKind::kUnsupported,
+        "no room for more probes was provided for in this trace: say a larger --max-probes, which room "
+        "is made by");
+  TRY_OK(make_live(first));
   refuse_overlaps(batch);
   refuse_returns(batch);
   refuse_traps(batch, "traps cannot be added to a trace that runs");
@@ -79,6 +91,22 @@ Status Instrumentation::add_batch(std::span<const Module> modules, ModuleSites s
       batch.build(region_.pad_files.back(), modules, probes_, environment(), facts_.shadow_stack));
   take(batch, std::move(made));
   return patch_patiently();
+}
+
+// Memory for what the probes from `first` on will write to. The target's page tables are filled by its first
+// hits.
+Status Instrumentation::make_live(size_t first) {
+  uint32_t classes = live_classes_;
+  for (size_t i = first; i < probes_.size(); ++i)
+    classes = std::max(classes, probes_[i].program.class_id + 1);
+  TRY(std::vector<RegionPart> parts, histogram_parts(geometry_, live_classes_, classes));
+  const size_t used = geometry_.site_count - site_table_.room();
+  parts.push_back({geometry_.sites_offset() + used * sizeof(abi::SiteEntry),
+                   batches_.back().max_edits() * sizeof(abi::SiteEntry)});
+  std::erase_if(parts, [](const RegionPart& part) { return part.size == 0; });
+  TRY_OK(region_.allocate(parts));
+  live_classes_ = classes;
+  return {};
 }
 
 void Instrumentation::refuse_overlaps(Batch& batch) const {

@@ -299,32 +299,51 @@ Result<PadFile> TargetRegion::map_pads(proc::RemoteCaller& caller, const proc::P
   return RegionMapper(caller, process).map_pad_file(neighbourhoods, trampolines);
 }
 
-Result<std::vector<RegionPart>> live_parts(const abi::Geometry& geometry) {
+namespace {
+
+// Whole pages; neighbours become one.
+void add_part(std::vector<RegionPart>& parts, uint64_t offset, uint64_t size) {
+  if (size == 0) return;
+  const uint64_t begin = offset / abi::kPageSize * abi::kPageSize;
+  const uint64_t end = abi::Geometry::align_up(offset + size, abi::kPageSize);
+  if (!parts.empty() && parts.back().offset + parts.back().size >= begin) {
+    parts.back().size = std::max(parts.back().offset + parts.back().size, end) - parts.back().offset;
+  } else {
+    parts.push_back({begin, end - begin});
+  }
+}
+
+}  // namespace
+
+Result<std::vector<RegionPart>> histogram_parts(const abi::Geometry& geometry, uint32_t first,
+                                                uint32_t last) {
+  std::vector<RegionPart> parts;
+  if (!geometry.latencies || first >= last) return parts;
+  TRY(std::vector<unsigned> rows, proc::online_cpus());
+  rows.push_back(geometry.ring_count);
+  for (const unsigned row : rows) {
+    if (first == 0) add_part(parts, geometry.latency_totals_offset(row, 0), geometry.latency_totals_size());
+    const uint64_t begin = geometry.latency_buckets_offset(row, first);
+    add_part(parts, begin, geometry.latency_buckets_offset(row, last) - begin);
+  }
+  return parts;
+}
+
+Result<std::vector<RegionPart>> live_parts(const abi::Geometry& geometry, uint32_t live_classes) {
   const uint64_t switches = geometry.switches_offset() / abi::kPageSize * abi::kPageSize;
   std::vector<RegionPart> parts{{0, geometry.sites_offset()},
                                 {switches, geometry.ring_data_offset() - switches}};
-  const auto add = [&](uint64_t offset, uint64_t size) {
-    if (size == 0) return;
-    if (parts.back().offset + parts.back().size == offset) {
-      parts.back().size += size;
-    } else {
-      parts.push_back({offset, size});
-    }
-  };
+  const auto add = [&](uint64_t offset, uint64_t size) { add_part(parts, offset, size); };
   TRY(const std::vector<unsigned> online, proc::online_cpus());
   for (unsigned cpu : online)
     add(geometry.ring_data_offset() + cpu * geometry.ring_size(), geometry.ring_size());
-  for (unsigned cpu : online) add(geometry.latency_totals_offset(cpu, 0), geometry.latency_row_size());
-  add(geometry.latency_totals_offset(geometry.ring_count, 0), geometry.latency_row_size());
+  TRY(const std::vector<RegionPart> histograms, histogram_parts(geometry, 0, live_classes));
+  for (const RegionPart& part : histograms) add(part.offset, part.size);
   add(geometry.stacks_offset(), geometry.region_size() - geometry.stacks_offset());
   return parts;
 }
 
-Status TargetRegion::allocate(const abi::Geometry& geometry) const {
-  TRY(std::vector<RegionPart> parts, live_parts(geometry));
-  if (geometry.site_count != 0)
-    parts.push_back({geometry.sites_offset(), geometry.switches_offset() - geometry.sites_offset()});
-  if (geometry.schema_size != 0) parts.push_back({geometry.schema_offset(), geometry.schema_size});
+Status TargetRegion::allocate(std::span<const RegionPart> parts) const {
   for (const RegionPart& part : parts) {
     if (::fallocate(data_fd.get(), 0, static_cast<off_t>(part.offset), static_cast<off_t>(part.size)) != 0)
       return Error::from_errno(errno, fmt::format("allocating {} KiB of buffers", part.size / 1024));

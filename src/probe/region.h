@@ -44,6 +44,12 @@ struct TableSize {
   uint64_t bytes = 0;  // whole pages; 0: none
 };
 
+// A part of the data region.
+struct RegionPart {
+  uint64_t offset = 0;
+  uint64_t size = 0;
+};
+
 // The memory a trace has in its target: sealed memfds (data; pads, one for each time probes were put in),
 // mapped on both sides, the private gate page right below the data, and below that the memory of traps. No
 // descriptor of them stays in the target. See docs/design/injection.md.
@@ -70,18 +76,15 @@ struct TargetRegion {
                                   std::span<const Neighbourhood> neighbourhoods,
                                   const TrampolineLayout& trampolines);
 
-  // Gets the memory of live_parts() and of the site table: nobody must die for want of it.
-  Status allocate(const abi::Geometry& geometry) const;
+  // Gets the memory of the parts: nobody must die for want of it.
+  Status allocate(std::span<const RegionPart> parts) const;
 };
 
-// A part of the data region.
-struct RegionPart {
-  uint64_t offset = 0;
-  uint64_t size = 0;
-};
-
-// What the target may write to: all but the site table and the rings of CPUs that are offline.
-Result<std::vector<RegionPart>> live_parts(const abi::Geometry& geometry);
+// What the target may write to: all but the site table, the rings of CPUs that are offline, and histograms of
+// classes from `live_classes` on, which nobody has yet.
+Result<std::vector<RegionPart>> live_parts(const abi::Geometry& geometry, uint32_t live_classes);
+// The histograms of some classes; empty: there are none.
+Result<std::vector<RegionPart>> histogram_parts(const abi::Geometry& geometry, uint32_t first, uint32_t last);
 
 // What of the target's memory belongs to a trace.
 struct Footprint {

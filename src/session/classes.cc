@@ -286,8 +286,34 @@ std::vector<bool> ClassTable::which_share(std::span<const ProbedPlace> places) c
   return shared;
 }
 
-Result<std::vector<jit::Program>> ClassTable::add(std::span<const ProbedPlace> places) {
-  const std::vector<bool> shared = which_share(places);
+Result<std::vector<jit::Program>> ClassTable::add(std::span<const ProbedPlace> places, uint32_t end_id) {
+  const size_t before = classes_.size();
+  auto programs = try_add(places, which_share(places));
+  const auto fits = [&] {
+    return std::all_of(programs->begin(), programs->end(),
+                       [&](const jit::Program& p) { return p.class_id < end_id; });
+  };
+  const bool are_many = before != 0 && classes_.size() > before && classes_.size() > kMaxOwnClasses;
+  if (programs && options_.mode != Mode::kCount && (are_many || !fits())) {
+    cut_back(before);
+    programs = try_add(places, std::vector<bool>(options_.probes.size(), true));
+  }
+  if (programs && fits()) return programs;
+  cut_back(before);
+  if (!programs) return programs.error();
+  return Error(ErrorKind::kUnsupported,
+               "the trace has no room for its events: say a larger --max-probes, which room is made by");
+}
+
+// Takes out what came later.
+void ClassTable::cut_back(size_t count) {
+  classes_.resize(count);
+  origins_.resize(count);
+  std::erase_if(index_, [&](const auto& entry) { return entry.second >= count; });
+}
+
+Result<std::vector<jit::Program>> ClassTable::try_add(std::span<const ProbedPlace> places,
+                                                      const std::vector<bool>& shared) {
   std::vector<std::vector<LayoutField>> fields;  // by request
   for (size_t i = 0; i < shared.size(); ++i) fields.push_back(request_fields(options_, i, shared[i]));
   std::vector<jit::Program> programs;

@@ -52,9 +52,10 @@ class ClassTable {
   // class carries the tid; unless counting, every class leads with the pid if children are followed, several
   // processes traced, or the user asks for it. All places of a source line have one class, and so have the
   // copies of an inlined function in another. Unless counting, the places of one request share a class that
-  // carries the ip if it asks for every instruction, or if there are more than kMaxOwnClasses. Fails where an
-  // event would be too large.
-  Result<std::vector<jit::Program>> add(std::span<const ProbedPlace> places);
+  // carries the ip if it asks for every instruction, or if there are more than kMaxOwnClasses: of these
+  // places, or in the trace where classes come later. Fails where an event would be too large, or where not
+  // all ids are below `end_id`; nothing is added then.
+  Result<std::vector<jit::Program>> add(std::span<const ProbedPlace> places, uint32_t end_id = UINT32_MAX);
 
   // The largest record in a ring that a place of these requests may need.
   uint32_t largest_record(const std::vector<bool>& requests) const;
@@ -78,6 +79,9 @@ class ClassTable {
 
   std::vector<bool> which_share(std::span<const ProbedPlace> places) const;
   Result<size_t> class_of(const ProbedPlace& place, bool shared);
+  Result<std::vector<jit::Program>> try_add(std::span<const ProbedPlace> places,
+                                            const std::vector<bool>& shared);
+  void cut_back(size_t count);
 
   const Options& options_;
   std::vector<ctf::EventClass> classes_;

@@ -80,6 +80,42 @@ TEST(Classes, beyond_the_limit_functions_share_one_that_tells_the_address) {
   EXPECT_EQ(table.programs[3].fields[0].value, 0x1003u);
 }
 
+TEST(Classes, what_has_no_room_adds_nothing) {
+  const Options options = one_request(Mode::kCount, {});
+  ClassTable table(options);
+  ASSERT_TRUE(table.add(functions(10)));
+  EXPECT_FALSE(table.add(functions(30), abi::kFirstClass + 20));
+  EXPECT_EQ(table.classes().size(), 10u);
+  const auto programs = table.add(functions(20), abi::kFirstClass + 20);
+  ASSERT_TRUE(programs);
+  EXPECT_EQ(table.classes().size(), 20u);
+  EXPECT_EQ(programs->back().class_id, abi::kFirstClass + 19u);
+  EXPECT_EQ(table.classes().back().name, "f19");
+}
+
+TEST(Classes, later_ones_share_one_where_there_is_no_room_for_each) {
+  const Options options = one_request(Mode::kRecord, {});
+  ClassTable table(options);
+  ASSERT_TRUE(table.add(functions(10)));
+  const auto programs = table.add(functions(30), abi::kFirstClass + 12);
+  ASSERT_TRUE(programs);
+  ASSERT_EQ(table.classes().size(), 11u);
+  EXPECT_EQ(table.classes().back().name, "f*");
+  EXPECT_EQ(programs->front().class_id, programs->back().class_id);
+}
+
+TEST(Classes, a_trace_has_few_whatever_comes_later) {
+  const Options options = one_request(Mode::kRecord, {});
+  ClassTable table(options);
+  ASSERT_TRUE(table.add(functions(kMaxOwnClasses)));
+  ASSERT_TRUE(table.add(functions(kMaxOwnClasses)));  // the same in another process
+  EXPECT_EQ(table.classes().size(), kMaxOwnClasses);
+  std::vector<ProbedPlace> later = functions(2);
+  for (ProbedPlace& place : later) place.module = "late";
+  ASSERT_TRUE(table.add(later));
+  EXPECT_EQ(table.classes().size(), kMaxOwnClasses + 1);
+}
+
 TEST(Classes, every_instruction_shares_one_that_tells_the_address) {
   Options options = one_request(Mode::kRecord, {{ContextKind::kRegister, "rdi"}});
   options.probes.push_back(options.probes[0]);

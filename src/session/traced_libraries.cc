@@ -8,6 +8,7 @@
 
 #include "elf/dynamic.h"
 #include "probe/resolve.h"
+#include "proc/cpu.h"
 #include "proc/status.h"
 #include "session/pad_source.h"
 #include "session/traced_process.h"
@@ -16,9 +17,13 @@ namespace blip::session {
 
 namespace {
 
-// Room that is set aside at the start.
-constexpr size_t kLeastSpareClasses = 1024, kMostSpareClasses = 4096;
-constexpr size_t kLeastSpareProbes = 2048, kMostSpareProbes = 16384;
+// Room that is set aside at the start, by what may come.
+constexpr size_t kOfOneName = 1024;    // functions, copies, lines that one name stands for
+constexpr size_t kMostLayouts = 4096;  // of events that share a class where they look the same
+constexpr size_t kLeastSpareProbes = 2048, kMostSpareProbes = 1 << 20;
+constexpr size_t kPointsPerCall = 6;  // the entry and the exits of a function, more than most have
+// In bytes; with a --max-probes of the user's own there may be more.
+constexpr uint64_t kUnaskedHistograms = 256 << 20, kHistogramMargin = 16 << 20;
 
 double to_ms(std::chrono::nanoseconds t) { return std::chrono::duration<double, std::milli>(t).count(); }
 
@@ -59,16 +64,50 @@ void TracedProcess::find_late_requests() {
     late_requests_.clear();
 }
 
+// How many may come with libraries: what a name stands for is not many, for patterns the user has set the
+// limit.
+size_t TracedProcess::late_targets() const {
+  const Options& options = context_.options;
+  size_t most = 0;
+  for (size_t i = 0; i < late_requests_.size(); ++i) {
+    const ProbeRequest& request = options.probes[i];
+    const bool is_few =
+        request.spec.kind != elf::SpecKind::kGlob && request.kind != ProbeKind::kEveryInstruction;
+    if (late_requests_[i]) most += is_few ? kOfOneName : options.max_probes;
+  }
+  return std::min<size_t>(most,
+                          options.max_probes - std::min<size_t>(options.max_probes, plan_.targets.size()));
+}
+
+// Their memory is used only when they are, but all of it is mapped.
+size_t TracedProcess::late_histograms() const {
+  const auto cpus = proc::possible_cpus();
+  const uint64_t each =
+      (sizeof(abi::LatencyTotals) + abi::kLatencyBuckets * 8) * (cpus.value_or(1) + uint64_t{1});
+  const bool asked = context_.options.max_probes > Options().max_probes;
+  const uint64_t used = each * context_.classes.classes().size() + kHistogramMargin;
+  const uint64_t left = abi::kMaxLatencyBytes - std::min(used, abi::kMaxLatencyBytes);
+  return (asked ? left : std::min(left, kUnaskedHistograms)) / each;
+}
+
+// Events of many functions share a class, unless they show different data; counts never do.
 uint32_t TracedProcess::spare_classes() const {
   if (late_requests_.empty()) return 0;
+  const Options& options = context_.options;
   const size_t used = context_.classes.classes().size();
-  const size_t spare = std::clamp(plan_.targets.size(), kLeastSpareClasses, kMostSpareClasses);
+  size_t spare = late_targets();
+  if (options.mode != Mode::kCount) {
+    const bool shows = std::any_of(options.probes.begin(), options.probes.end(), shows_data);
+    spare = std::min(spare, kMaxOwnClasses + (shows ? kMostLayouts : options.probes.size()));
+  }
+  if (options.latencies) spare = std::min(spare, late_histograms());
   return static_cast<uint32_t>(std::min(spare, most_classes() - std::min(used, most_classes())));
 }
 
 uint32_t TracedProcess::spare_probes() const {
   if (late_requests_.empty()) return 0;
-  return static_cast<uint32_t>(std::clamp(plan_.points.size(), kLeastSpareProbes, kMostSpareProbes));
+  const size_t likely = late_targets() * (asks_for_returns() ? kPointsPerCall : 1);
+  return static_cast<uint32_t>(std::clamp(likely, kLeastSpareProbes, kMostSpareProbes));
 }
 
 void TracedProcess::watch_libraries(const std::vector<proc::Map>& maps) {
@@ -150,9 +189,9 @@ void TracedProcess::compare_libraries(const LibraryHooks& hooks) {
 // Threads go on with the old list until the new one is whole.
 void TracedProcess::update_stacks(const LibraryHooks& hooks) {
   const Status status = stacks_->update(libraries_->modules(), pads_->instrumentation().pads());
-  if (status || std::exchange(told_stacks_, true)) return;
-  hooks.notice(fmt::format("process {}: backtraces end in libraries that come from now on: {}",
-                           process_.pid(), status.error().message()));
+  if (!status)
+    hooks.notice(fmt::format("process {}: backtraces end where they get there: {}", process_.pid(),
+                             status.error().message()));
 }
 
 void TracedProcess::revive(const CodeFile& library, const LibraryHooks& hooks) {
@@ -165,80 +204,97 @@ void TracedProcess::revive(const CodeFile& library, const LibraryHooks& hooks) {
         fmt::format("{}: is not probed again: {}", library.module.basename(), status.error().message()));
 }
 
+// All at once, because each time is a stop; one by one where there is no room for all.
 void TracedProcess::arm_libraries(const std::vector<CodeFile>& came, const LibraryHooks& hooks) {
+  std::vector<CodeFile> libraries;
+  for (const CodeFile& library : came) {
+    planned_.push_back(library.module);
+    if (!has_text_relocations(library.module)) {
+      libraries.push_back(library);
+    } else if (context_.options.verbose) {
+      hooks.notice(
+          fmt::format("{}: not probed: its code is relocated (DT_TEXTREL)", library.module.basename()));
+    }
+  }
+  if (libraries.empty()) return;
+  const Status all = arm_some(libraries, hooks);
+  if (all) return;
+  for (const CodeFile& library : libraries) {
+    const bool is_other_error =
+        all.error().kind() == ErrorKind::kGone || all.error().kind() == ErrorKind::kNotFound;
+    const Status alone =
+        is_other_error || libraries.size() == 1 ? all : arm_some(std::span(&library, 1), hooks);
+    if (!alone) tell_unarmed(library, alone.error(), hooks);
+  }
+}
+
+void TracedProcess::tell_unarmed(const CodeFile& library, const Error& error, const LibraryHooks& hooks) {
+  if (error.kind() == ErrorKind::kGone) return;
+  const bool was_unloaded = error.kind() == ErrorKind::kNotFound;
+  if (was_unloaded)  // it may come again
+    std::erase_if(planned_, [&](const probe::Module& m) { return m.is_same(library.module); });
+  if (!was_unloaded || context_.options.verbose)
+    hooks.notice(fmt::format("{}: not probed: {}", library.module.basename(), error.message()));
+}
+
+Status TracedProcess::arm_some(std::span<const CodeFile> libraries, const LibraryHooks& hooks) {
   const Options& options = context_.options;
   ProbePlan plan;
   std::vector<proc::Map> mapped;
-  for (const CodeFile& library : came) {
-    planned_.push_back(library.module);
-    if (has_text_relocations(library.module)) {
-      if (options.verbose)
-        hooks.notice(
-            fmt::format("{}: not probed: its code is relocated (DT_TEXTREL)", library.module.basename()));
-      continue;
-    }
+  for (const CodeFile& library : libraries) {
     plan.modules.push_back(library.module);
     mapped.insert(mapped.end(), library.text.begin(), library.text.end());
   }
   const auto maps = proc::read_maps(process_.pid());
-  if (!maps) return;
+  if (!maps) return {};  // it ends
   const probe::ResolveContext where{.memory = &memory_, .maps = *maps, .hints = false};
   auto found = find_targets(options, plan.modules, {where, context_.debug}, true, late_requests_);
-  if (!found || found->targets.empty()) return;
+  if (!found || found->targets.empty()) return {};
   plan.targets = std::move(found->targets);
   plan.refused = std::move(found->refused);
   plan.expand(options);
-  if (const Status status = plan.find_data(options, context_.debug); !status) {
-    hooks.notice(
-        fmt::format("{}: not probed: {}", plan.modules.front().basename(), status.error().message()));
-    return;
-  }
+  if (const Status status = plan.find_data(options, context_.debug); !status)
+    return Error(ErrorKind::kUnsupported, status.error().message());
   plan.share_calls(options);
   const auto how = plan_options();
-  if (!how) return;
+  if (!how) return {};
   plan.plan_pads(options, *how, *maps);
   late_plans_.push_back(std::move(plan));
   const Status status = arm_plan(late_plans_.back(), mapped, hooks);
-  if (status) return tell_armed(late_plans_.back(), hooks);
-  const std::string name = late_plans_.back().modules.front().basename();
-  if (status.error().kind() == ErrorKind::kGone) return;
-  if (status.error().kind() == ErrorKind::kNotFound) {
-    if (options.verbose) hooks.notice(fmt::format("{}: not probed: {}", name, status.error().message()));
-    for (const CodeFile& library : came)
-      std::erase_if(planned_, [&](const probe::Module& m) { return m.is_same(library.module); });
-    return;
+  if (status) {
+    tell_armed(late_plans_.back(), hooks);
+  } else if (pads_->instrumentation().probe_count() == late_plans_.back().first) {
+    late_plans_.pop_back();  // none of its probes has a number
   }
-  hooks.notice(fmt::format("{}: not probed, and neither are libraries that come later: {}", name,
-                           status.error().message()));
-  late_requests_.clear();
+  return status;
 }
 
 // What tells of the new classes comes before their first event.
 Status TracedProcess::arm_plan(ProbePlan& plan, std::span<const proc::Map> mapped,
                                const LibraryHooks& hooks) {
+  plan.first = pads_->instrumentation().probe_count();
   size_t targets = plan_.targets.size();
   for (const ProbePlan& late : late_plans_) targets += late.targets.size();
   TRY_OK(check_number(targets));
-  plan.first = pads_->instrumentation().probe_count();
   if (plan.nothing_can_be_armed()) {
     plan.probes.clear();
     plan.points.clear();
     return {};
   }
-  const size_t classes = context_.classes.classes().size();
-  TRY(const std::vector<jit::Program> programs, context_.classes.add(plan.places(context_.options)));
-  plan.set_programs(programs, targets);
+  probe::Instrumentation& instrumentation = pads_->instrumentation();
+  TRY_OK(instrumentation.check_room(plan.probes.size()));
+  TRY(const std::vector<jit::Program> programs,
+      context_.classes.add(plan.places(context_.options), instrumentation.geometry().class_count));
+  plan.set_programs(programs, targets - plan.targets.size());
   tell_rate(plan.probes, context_.latency_rate);
   const std::vector<ctf::EventClass>& all = context_.classes.classes();
-  if (all.size() + abi::kFirstClass > pads_->instrumentation().geometry().class_count)
-    return Error(ErrorKind::kUnsupported, "there is no room for more events in this trace");
-  if (all.size() != classes) {
+  if (all.size() != schema_.classes.size()) {  // another process may have brought some
     schema_.classes = all;
     consumer().add_classes(all);
     TRY_OK(hooks.before_events());
     source_->describe(schema_);
   }
-  return pads_->instrumentation().add(mapped, plan.modules, std::move(plan.sites), plan.probes);
+  return instrumentation.add(mapped, plan.modules, std::move(plan.sites), plan.probes);
 }
 
 void TracedProcess::tell_armed(const ProbePlan& plan, const LibraryHooks& hooks) const {

@@ -36,9 +36,8 @@ bool is_trap(const probe::Probe& probe) {
   return !probe.planned.refused() && probe.planned.step == x86::Step::kTrap;
 }
 
-// Of latencies a histogram for each class and CPU would have to be set aside: too much.
 bool may_probe_later(const PlanScope& scope, const Options& options) {
-  return !scope.only && options.backend != Backend::kUprobe && !options.latencies;
+  return !scope.only && options.backend != Backend::kUprobe;
 }
 
 bool names_absent_module(const elf::Spec& spec, std::span<const probe::Module> modules,
@@ -313,6 +312,7 @@ Result<std::unique_ptr<EventSource>> TracedProcess::make_source(uint32_t largest
                        .follow_fork = context_.options.follow_fork,
                        .monotonic_clock = context_.clock.clocks().counter_is_monotonic,
                        .spare_probes = spare_probes(),
+                       .live_classes = static_cast<uint32_t>(schema_.classes.size()) + abi::kFirstClass,
                        .spares_ask_kernel =
                            asks_for_threads() || std::any_of(context_.options.probes.begin(),
                                                              context_.options.probes.end(), asks_for_data),

@@ -156,12 +156,16 @@ class TracedProcess {
   bool is_in_executable(size_t request) const;
   void watch_libraries(const std::vector<proc::Map>& maps);
   void hold_loader();
+  size_t late_targets() const;
+  size_t late_histograms() const;
   uint32_t spare_classes() const;
   uint32_t spare_probes() const;
   void compare_libraries(const LibraryHooks& hooks);
   bool is_filtered() const;
   void tell_elsewhere(const LibraryHooks& hooks);
   void arm_libraries(const std::vector<CodeFile>& came, const LibraryHooks& hooks);
+  Status arm_some(std::span<const CodeFile> libraries, const LibraryHooks& hooks);
+  void tell_unarmed(const CodeFile& library, const Error& error, const LibraryHooks& hooks);
   Status arm_plan(ProbePlan& plan, std::span<const proc::Map> mapped, const LibraryHooks& hooks);
   void tell_armed(const ProbePlan& plan, const LibraryHooks& hooks) const;
   void revive(const CodeFile& library, const LibraryHooks& hooks);
@@ -177,7 +181,6 @@ class TracedProcess {
   RequestMask late_requests_;  // that may match a library that comes later; empty: none may
   std::optional<LibraryWatch> libraries_;
   std::optional<UnwindTables> stacks_;  // where somebody asks for them
-  bool told_stacks_ = false;
   std::optional<FrameNames> names_;
   const Statedump* statedump_ = nullptr;
   std::unique_ptr<ctf::StreamWriter> module_stream_;

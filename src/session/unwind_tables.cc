@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "session/unwind_tables.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "unwind/table.h"
@@ -58,7 +60,11 @@ Status UnwindTables::add_loaded(const probe::Module& module, std::vector<unwind:
   const bool is_kept =
       std::any_of(kept_.begin(), kept_.end(), [&](const probe::Module& m) { return m.identity() == file; });
   if (!is_kept) kept_.push_back(module);
-  if (!placed_.contains(file)) TRY_OK(place(file, tables_of(module)));
+  if (!placed_.contains(file)) {
+    const Status placed = place(file, tables_of(module));
+    if (!placed) placed_[file].clear();  // it is not tried again
+    TRY_OK(placed);
+  }
   for (const unwind::PlacedTable& table : placed_[file]) list.push_back({table, module.bias()});
   return {};
 }
@@ -80,9 +86,13 @@ Status UnwindTables::add_pads(std::span<const AddrRange> pads, std::vector<unwin
 Status UnwindTables::update(std::span<const probe::Module> modules, std::span<const AddrRange> pads) {
   std::vector<unwind::LoadedSegment> list;
   TRY_OK(add_pads(pads, list));
-  for (const probe::Module& module : modules) TRY_OK(add_loaded(module, list));
+  std::string without;
+  for (const probe::Module& module : modules)
+    if (!add_loaded(module, list)) without += (without.empty() ? "" : ", ") + module.basename();
   if (vdso_) TRY_OK(add_loaded(*vdso_, list));
-  return arena_->publish(list);
+  TRY_OK(arena_->publish(list));
+  if (without.empty()) return {};
+  return Error(ErrorKind::kUnsupported, fmt::format("there is no room for the tables of {}", without));
 }
 
 std::optional<probe::Module> find_vdso(const proc::Memory& memory, std::span<const proc::Map> maps) {

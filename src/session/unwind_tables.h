@@ -29,8 +29,8 @@ class UnwindTables {
   uint64_t room() const;
   // Once: nobody uses the memory yet. It outlives this.
   Status fill(const probe::UnwindMemory& memory);
-  // These are the modules now, and this is blip's own code. An error: there is no room for more tables, and
-  // the old list stays.
+  // These are the modules now, and this is blip's own code. An error: there is no room for the tables of
+  // some, where backtraces will end; the others have theirs.
   Status update(std::span<const probe::Module> modules, std::span<const AddrRange> pads);
 
   const std::optional<probe::Module>& vdso() const { return vdso_; }
