@@ -18,7 +18,6 @@ namespace blip::session {
 
 namespace {
 
-constexpr uint32_t kUnusedSubbuf = 4096;
 constexpr int kDisarmTries = 8;
 constexpr std::chrono::milliseconds kFirstMoment{2};
 
@@ -94,9 +93,9 @@ Status Spawn::arm_early(TraceContext& context, const PlanScope& scope) {
   if (!plan && (scope.part_will_do || plan.error().kind() == ErrorKind::kUnsupported)) return {};
   if (!plan) return plan.error();
   // No thread has rseq yet: the rings of the CPUs stay empty.
-  const uint32_t usual = std::exchange(context.subbuf_size, kUnusedSubbuf);
+  context.rings_unused = true;
   const Status armed = (*plan)->arm();
-  context.subbuf_size = usual;
+  context.rings_unused = false;
   TRY_OK(armed);
   early = *std::move(plan);
   return {};

@@ -26,7 +26,8 @@ namespace blip::session {
 
 namespace {
 
-constexpr uint64_t kLeastSharedRing = 1 << 20;
+constexpr uint64_t kLeastSharedRing = 1 << 20, kMostEarlyRing = 32 << 20;
+constexpr uint32_t kUnusedSubbuf = 4096;
 constexpr uint32_t kMinSlotSize = 64;
 constexpr uint32_t kSchemaRoom = 16 << 10;  // for where the trace goes, and a long command line
 constexpr uint32_t kSchemaPerClass = 256;
@@ -201,6 +202,16 @@ size_t TracedProcess::most_classes() const {
   return std::min<uint64_t>(abi::kMaxCounted, (abi::kMaxCounterBytes >> 1) / bytes_each) - abi::kFirstClass;
 }
 
+// Programs without restartable sequences (musl, Go) have nothing else. Before a program has them nobody reads
+// it either: then it has the memory that all the rings would have.
+uint64_t TracedProcess::shared_ring_size() const {
+  const uint64_t one = uint64_t{context_.options.subbuf_count} * context_.subbuf_size;
+  if (!context_.rings_unused) return std::max(kLeastSharedRing, one);
+  const auto cpus = proc::online_cpus();
+  const uint64_t all = one * (cpus ? cpus->size() : 1);
+  return std::max({kLeastSharedRing, one, std::min(all, kMostEarlyRing)});
+}
+
 abi::Geometry TracedProcess::geometry(uint32_t largest_record) const {
   const Options& options = context_.options;
   abi::Geometry g{.class_count = static_cast<uint32_t>(context_.classes.classes().size()) + abi::kFirstClass +
@@ -209,16 +220,14 @@ abi::Geometry TracedProcess::geometry(uint32_t largest_record) const {
   g.ranges = reads_memory();
   if (options.mode == Mode::kCount) return g;
   g.subbuf_count = options.subbuf_count;
-  g.subbuf_size = context_.subbuf_size;
+  g.subbuf_size = context_.rings_unused ? kUnusedSubbuf : context_.subbuf_size;
   if (stacks_) {
     g.stack_slots = UnwindTables::kStacks.slots;
     g.stack_frames = UnwindTables::kStacks.frames;
     g.stack_depth = UnwindTables::kStacks.depth;
   }
   g.slot_size = std::max(kMinSlotSize, std::bit_ceil(largest_record + 16));
-  // Programs without restartable sequences (musl, Go) have nothing else.
-  const uint64_t shared_ring = std::max(kLeastSharedRing, g.ring_size());
-  g.slot_count = static_cast<uint32_t>(std::bit_floor(shared_ring) / g.slot_size);
+  g.slot_count = static_cast<uint32_t>(std::bit_floor(shared_ring_size()) / g.slot_size);
   return g;
 }
 

@@ -43,7 +43,8 @@ struct TraceContext {
   const Options& options;
   ClassTable classes;
   ctf::TscClock clock;
-  uint32_t subbuf_size;  // of each process
+  uint32_t subbuf_size;       // of each process
+  bool rings_unused = false;  // those of the CPUs: no thread has restartable sequences yet
   probe::ModuleFiles files;
   DebugStore debug;
   EventLimit limit;
@@ -144,6 +145,7 @@ class TracedProcess {
   uint32_t frame_class(uint32_t id) const;
   bool asks_for_threads() const;
   size_t most_classes() const;
+  uint64_t shared_ring_size() const;
   abi::Geometry geometry(uint32_t largest_record) const;
   Result<std::unique_ptr<EventSource>> make_source(uint32_t largest_record);
   // how_memory_is_read.cc

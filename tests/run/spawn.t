@@ -79,6 +79,21 @@ until: alone
 run: blip count --function ld-linux*:_dl_* -- $TARGETS/spawned 1
 check: sum(table().values()) > 0
 
+case: what the loader does is recorded with its data, all of it
+until: alone
+run: blip record -o t --function 'ld-linux*:*' --args -- $TARGETS/spawned 1
+reads:
+check: summary.discarded == 0 and summary.events == len(events()) > 600
+
+case: a larger buffer holds more of it, as the advice says
+until: alone
+run: blip record -o t --function 'ld-linux*:*' --args --num-subbuf 2 --subbuf-size 4k -- $TARGETS/spawned 1
+check: summary.discarded > 0
+expect-stderr: try a larger --subbuf-size
+until: alone
+run: blip record -o t2 --function 'ld-linux*:*' --args --num-subbuf 2 --subbuf-size 2M -- $TARGETS/spawned 1
+check: summary.discarded == 0
+
 case: events before main are in the trace once
 until: alone
 run: blip record -o t --function ld-linux*:_dl_debug_state -- $TARGETS/spawned 1
