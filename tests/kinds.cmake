@@ -62,6 +62,8 @@ e2e_target(containers_o0 SOURCES containers.cc COMPILER ${CMAKE_CXX_COMPILER} FL
 find_program(CLANG_CXX clang++-14)
 if(CLANG_CXX)
   e2e_target(containers_clang SOURCES containers.cc COMPILER ${CLANG_CXX} FLAGS -std=c++20)
+  e2e_target(node_types_clang SOURCES node_types.cc COMPILER ${CLANG_CXX} FLAGS -std=c++20)
+  e2e_target(node_types_clang_o0 SOURCES node_types.cc COMPILER ${CLANG_CXX} FLAGS -std=c++20 -O0)
 endif()
 
 # e2e_foreign(NAME SOURCE COMMAND...): another language; @OUT@ and @IN@ stand for the files.

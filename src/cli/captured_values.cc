@@ -166,10 +166,10 @@ void CapturedValues::value(const ctf::Field& field, uint32_t output, bool is_ele
     default:
       number(field);
   }
-  if (own && is_fault(output)) {
-    values_.rewind(before);
-    values_.note(kBadAddress);
-  }
+  if (!own || !is_fault(output)) return;
+  values_.rewind(before);
+  const bool is_null = field.type == ctf::FieldType::kText && is_cut(output);
+  is_null ? values_.null() : values_.note(kBadAddress);
 }
 
 void CapturedValues::number(const ctf::Field& field) {

@@ -85,6 +85,14 @@ TEST(CapturedValues, what_could_not_be_read_and_what_was_cut) {
             "n = 3, path = \"ab\"..., pt = { x = 0, y = 0 }, color = 3, v = [ ], p = 0x0");
 }
 
+TEST(CapturedValues, null_is_another_fault) {
+  const ctf::EventClass c = captured_class({string(9), string(9)}, {text("null", 0), text("bad", 1)});
+  const HitRecord r = HitRecord(c).fault(0).fault(1).dynamic(0, "", true).dynamic(1, "");
+  EXPECT_EQ(shown(c, r), "null = NULL, bad = <bad address>");
+  EXPECT_EQ(shown(c, r, true),
+            of_fields("\"null\":null,\"bad\":null", ",\"missing\":{\"/fields/bad\":\"bad address\"}"));
+}
+
 TEST(CapturedValues, floats_and_truth) {
   const ctf::EventClass c =
       captured_class({fixed(4), fixed(8), fixed(16), fixed(1)},

@@ -145,7 +145,8 @@ bool ViewFields::take_backtrace(const bt_field* structure, uint64_t index) {
 
 void ViewFields::append_marked(const bt_field* field, const std::string& path) {
   if (faults_.contains(path)) {
-    values_.note(kBadAddress);
+    const bool is_null = cut_.contains(path) && is(field, BT_FIELD_CLASS_TYPE_STRING);
+    is_null ? values_.null() : values_.note(kBadAddress);
     return;
   }
   append(field, path);

@@ -169,7 +169,7 @@ void EventPacker::clear_faults() {
   for (size_t i = 0; i < outputs_.size(); ++i) {
     if ((faults_ >> i & 1) == 0) continue;
     const RecordOutput& o = outputs_[i];
-    cut_ &= ~(uint64_t{1} << i);
+    if (o.kind != RecordOutput::Kind::kString) cut_ &= ~(uint64_t{1} << i);  // else: it was NULL
     if (o.is_dynamic()) {
       dynamics_[dynamic_of_[i]].size = 0;
     } else {

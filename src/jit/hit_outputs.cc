@@ -99,7 +99,7 @@ void HitOutputs::emit_value(HitCode& code, size_t index) {
   return output.size == 2 ? store(ax) : store(al);
 }
 
-// rdx = the address; of a fault, one that cannot be read.
+// rdx = the address; of a fault, one that cannot be read, and is not NULL.
 void HitOutputs::emit_address(HitCode& code, uint32_t node) {
   asmjit::Label fault = a_.newLabel(), done = a_.newLabel();
   code.set_fault(fault);
@@ -107,7 +107,7 @@ void HitOutputs::emit_address(HitCode& code, uint32_t node) {
   if (code.facts(node).may_fault) {
     a_.jmp(done);
     a_.bind(fault);
-    a_.xor_(eax, eax);
+    a_.mov(eax, 1);
     a_.bind(done);
   }
   a_.mov(rdx, rax);
@@ -131,14 +131,21 @@ void HitOutputs::emit_bytes_here(HitCode& code, size_t index) {
 void HitOutputs::emit_string_here(HitCode& code, size_t index) {
   const Output& output = hit_.outputs[index];
   asmjit::Label fault = a_.newLabel(), done = a_.newLabel();
+  asmjit::Label null = a_.newLabel(), no_text = a_.newLabel();
   code.set_fault(fault);
   code.value(output.node);
+  a_.test(rax, rax);
+  a_.jz(null);
   code.check_range(1);
   emit_copy_text(a_, output.count, code.elsewhere());
   a_.jmp(done);
+  a_.bind(null);
+  a_.mov(ecx, abi::kLengthCut);
+  a_.jmp(no_text);
   a_.bind(fault);
-  mark_fault(index);
   a_.xor_(ecx, ecx);
+  a_.bind(no_text);
+  mark_fault(index);
   a_.bind(done);
   add_length(index);
 }
@@ -163,12 +170,15 @@ void HitOutputs::emit_string(HitCode& code, size_t index) {
   const Output& output = hit_.outputs[index];
   asmjit::Label fault = a_.newLabel(), done = a_.newLabel();
   emit_address(code, output.node);
+  a_.mov(ecx, abi::kLengthCut);
+  a_.test(rdx, rdx);
+  a_.jz(fault);
   a_.mov(r8, r11);
   a_.mov(r9d, output.count);
   code.set_fault(fault);
   code.fetch(static_cast<uint32_t>(Fetch::kText));
   a_.jmp(done);
-  a_.bind(fault);  // rcx is 0
+  a_.bind(fault);  // rcx is 0, or the flag at NULL
   mark_fault(index);
   a_.bind(done);
   add_length(index);

@@ -51,7 +51,11 @@ constexpr Fetched kFault{0, 0};
     some = least(size - done, kPageSize - (address + done) % kPageSize);
     if (compares) some = least(some, sizeof few);
     uint8_t* const to = compares ? some_bytes : (what == Fetch::kLoad ? some_bytes : buffer) + done;
-    if (!blip::ring::copy_own_memory(tid, to, address + done, some)) return kFault;
+    if (!blip::ring::copy_own_memory(tid, to, address + done, some)) {
+      if (!is_text || done == 0) return kFault;
+      size = done;  // the beginning of a text
+      break;
+    }
     for (uint64_t i = 0; i < some; ++i) {
       if (is_text && to[i] == 0) return {1, done + i};
       if (compares) same &= to[i] == buffer[done + i];

@@ -11,7 +11,7 @@ enum class Fetch : uint32_t {
   kThreadPointer,  // no memory, but not safe to ask for everywhere either
   kBytes,          // `size` bytes into the buffer: all of them, or zeros
   kText,  // up to NUL, at most `size` bytes, into the buffer: their number, with abi::kLengthCut if there was
-          // no NUL
+          // no NUL, or what can be read ends before it
   kTextIs,    // whether the bytes there are the `size` ones of the buffer; reads no further than the first
               // difference
   kBytesAre,  // the same; reads all

@@ -3,6 +3,8 @@
 
 #include <fmt/core.h>
 
+#include <charconv>
+
 #include <climits>
 
 #include "script/diagnostics.h"
@@ -55,6 +57,8 @@ Result<Operand> Checker::look(const Expression& e) {
     case Kind::kMember:
     case Kind::kArrow:
       return member(e);
+    case Kind::kMethod:
+      return method(e);
     case Kind::kIndex:
       return index(e);
     case Kind::kSlice:
@@ -102,6 +106,12 @@ Result<Operand> Checker::number(const Expression& e) {
 Result<Operand> Checker::member(const Expression& e) {
   TRY(Operand whole, check(*e.operands[0]));
   if (is_text(whole) || whole.kind == Operand::Kind::kSlice) return not_this(whole, "has no members");
+  if (e.kind == Kind::kArrow)
+    if (const auto optional = find_optional(access_, whole))
+      return access_.member(value_of(*optional), e.text);
+  if (e.kind == Kind::kMember)
+    if (const auto tuple = find_tuple(access_, whole); tuple && e.text.starts_with("__"))
+      return tuple_element(*tuple, e.text);
   const auto owned = find_owned(access_, whole);
   if (e.kind == Kind::kArrow && owned) whole = *owned;
   const TypeKind kind = resolve(*whole.type).kind;
@@ -116,10 +126,37 @@ Result<Operand> Checker::member(const Expression& e) {
   return access_.member(whole, e.text);
 }
 
+// Without a value the bytes of one are anything: it is a fault then.
+Operand Checker::value_of(const Optional& optional) {
+  const auto has_value = access_.number(optional.has_value);
+  Operand value = optional.value;
+  if (!has_value) return value;
+  Builder& b = access_.builder();
+  if (value.kind == Operand::Kind::kMemory) {
+    value.node = b.add({.op = Op::kSelect, .a = *has_value, .b = value.node, .c = b.constant(0)});
+    return value;
+  }
+  const auto bits = access_.bits(value);
+  if (!bits) return value;
+  const uint32_t one_or_fault =
+      b.add(Op::kDiv, b.constant(1), b.add(Op::kLogicalNot, b.add(Op::kLogicalNot, *has_value)));
+  return access_.value(b.add(Op::kMul, *bits, one_or_fault), *value.type);
+}
+
+Result<Operand> Checker::tuple_element(const std::vector<Operand>& tuple, std::string_view name) {
+  size_t n = 0;
+  name.remove_prefix(2);
+  const auto [end, failed] = std::from_chars(name.data(), name.data() + name.size(), n);
+  if (failed != std::errc() || end != name.data() + name.size() || n >= tuple.size())
+    return refusal(fmt::format("the tuple has {} elements: .0 is the first", tuple.size()));
+  return tuple[n];
+}
+
 Result<Operand> Checker::elements(const Operand& a) {
   if (is_text(a)) return not_this(a, "has no elements");
   if (const auto view = find_view(access_, a, type_finder()))
     return access_.value(view->data, types_.pointer_to(*view->element));
+  if (const auto array = find_std_array(access_, a)) return *array;
   const TypeKind kind = resolve(*a.type).kind;
   if (kind != TypeKind::kPointer && kind != TypeKind::kArray) return not_this(a, "is no array");
   return a;
@@ -172,7 +209,7 @@ Result<Operand> Checker::unary(const Expression& e) {
   if (e.text != "*") return arithmetic_.unary(e.text, a);
   if (const auto owned = find_owned(access_, a)) return access_.dereference(*owned);
   if (!is_text(a))
-    if (const auto optional = find_optional(access_, a)) return optional->value;
+    if (const auto optional = find_optional(access_, a)) return value_of(*optional);
   return access_.dereference(a);
 }
 

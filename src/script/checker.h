@@ -44,6 +44,10 @@ class Checker {
   Result<Operand> look(const Expression& e);
   Result<Operand> number(const Expression& e);
   Result<Operand> member(const Expression& e);
+  // What a method of a container would say.
+  Result<Operand> method(const Expression& e);
+  Operand value_of(const Optional& optional);
+  Result<Operand> tuple_element(const std::vector<Operand>& tuple, std::string_view name);
   Result<Operand> index(const Expression& e);
   Result<Operand> slice(const Expression& e);
   Result<Operand> unary(const Expression& e);

@@ -39,6 +39,37 @@ Result<Operand> Checker::call(const Expression& e) {
       fmt::format("there is no function '{}': there are entry, startswith, reg and sizeof", e.text));
 }
 
+Result<Operand> Checker::method(const Expression& e) {
+  TRY(Operand whole, check(*e.operands[0]));
+  const bool is_known = whole.kind != Operand::Kind::kText && whole.kind != Operand::Kind::kOptimizedOut;
+  if (is_known && whole.kind != Operand::Kind::kSlice) {
+    const auto owned = find_owned(access_, whole);
+    if (owned && e.text == "get" && e.number == 0) return *owned;
+    if (e.number != 0) {
+      TRY(whole, access_.dereference(owned ? *owned : whole));
+    } else if (resolve(*whole.type).kind == TypeKind::kPointer) {
+      TRY(whole, access_.dereference(whole));
+    }
+  }
+  Builder& b = access_.builder();
+  const auto size = is_known ? find_size(access_, whole, type_finder()) : std::nullopt;
+  if (size && (e.text == "size" || e.text == "length" || e.text == "len"))
+    return access_.value(*size, int_type(8, false));
+  if (size && (e.text == "empty" || e.text == "is_empty"))
+    return truth_value(b.add(Op::kEqual, *size, b.constant(0)));
+  if (e.text == "data" || e.text == "c_str")
+    if (const auto view = is_known ? find_view(access_, whole, type_finder()) : std::nullopt)
+      return access_.value(view->data, types_.pointer_to(*view->element));
+  if (const auto optional = is_known ? find_optional(access_, whole) : std::nullopt) {
+    if (e.text == "has_value") return optional->has_value;
+    if (e.text == "value") return value_of(*optional);
+  }
+  return refusal(
+      fmt::format("{}() cannot be called: of containers there are size(), empty(), data(), of std::optional "
+                  "has_value() and value(), of smart pointers get()",
+                  e.text));
+}
+
 Result<Operand> Checker::starts_with(const Expression& e) {
   TRY(const Operand a, check(*e.operands[0]));
   TRY(const Operand text, check(*e.operands[1]));

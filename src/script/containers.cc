@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "script/containers.h"
 
+#include <algorithm>
+#include <charconv>
+
 #include "script/members.h"
 
 namespace blip::script {
@@ -27,6 +30,18 @@ std::string_view first_argument(std::string_view name) {
     if (depth == 0 || (depth == 1 && name[i] == ',')) return name.substr(open + 1, i - open - 1);
   }
   return {};
+}
+
+// 2 of "pair<int, vector<int, A> >".
+size_t count_arguments(std::string_view name) {
+  size_t count = 0;
+  int depth = 0;
+  for (const char c : name) {
+    if (c == '<' || c == '(') ++depth;
+    if (c == '>' || c == ')') --depth;
+    if ((c == '<' || c == ',') && depth == 1) ++count;
+  }
+  return count;
 }
 
 struct Context {
@@ -150,9 +165,27 @@ std::optional<View> vector(const Context& c) {
   return c.between("__begin_", "__end_");
 }
 
+// "3" of "span<int, 3ul>"; none: there is no number.
+std::optional<uint64_t> last_number(std::string_view name) {
+  const size_t comma = name.rfind(',');
+  if (comma == std::string_view::npos) return std::nullopt;
+  const size_t begin = name.find_first_not_of(' ', comma + 1);
+  uint64_t number = 0;
+  if (begin == std::string_view::npos ||
+      std::from_chars(name.data() + begin, name.data() + name.size(), number).ec != std::errc())
+    return std::nullopt;
+  return number;
+}
+
+// How many a type of its own says, if it says so.
 std::optional<View> span(const Context& c) {
   if (auto view = c.view("_M_ptr", "_M_extent_value")) return view;
-  return c.view("__data_", "__size_");
+  if (auto view = c.view("__data_", "__size_")) return view;
+  const auto pointer = c.inside("_M_ptr");
+  const auto first = c.number(pointer);
+  const auto count = last_number(c.name());
+  if (!first || !count || *count == UINT64_MAX || !c.target(pointer)) return std::nullopt;
+  return View{.data = *first, .length = c.access.builder().constant(*count), .element = c.target(pointer)};
 }
 
 // Rust. What the buffer's pointer is called, and to what it points, depends on the version.
@@ -228,6 +261,46 @@ std::optional<Optional> find_optional(Access& access, const Operand& operand) {
   }
   if (!has_value || !value) return std::nullopt;
   return Optional{*std::move(has_value), *std::move(value)};
+}
+
+namespace {
+
+bool is_class(const Operand& operand) {
+  return operand.kind != Kind::kText && operand.kind != Kind::kSlice && operand.kind != Kind::kOptimizedOut &&
+         operand.type && is_aggregate(resolve(*operand.type));
+}
+
+}  // namespace
+
+std::optional<Operand> find_std_array(Access& access, const Operand& operand) {
+  if (!is_class(operand)) return std::nullopt;
+  const FindType none;
+  const Context c{access, operand, none};
+  if (bare_name(c.name()) != "array") return std::nullopt;
+  auto elements = c.inside(c.whole, "_M_elems");
+  if (!elements) elements = c.inside(c.whole, "__elems_");
+  return elements && resolve(*elements->type).kind == TypeKind::kArray ? elements : std::nullopt;
+}
+
+// libstdc++: each element is in a base class of its own, the first one in the last of them.
+std::optional<std::vector<Operand>> find_tuple(Access& access, const Operand& operand) {
+  if (!is_class(operand)) return std::nullopt;
+  const Type& type = resolve(*operand.type);
+  if (bare_name(type.name) != "tuple") return std::nullopt;
+  std::vector<Operand> elements;
+  for (const FoundMember& m : members_of(type))
+    if (m.member->name == "_M_head_impl" && m.member->bit_size == 0)
+      elements.push_back(access.part(operand, m.offset, *m.member->type));
+  if (elements.size() != count_arguments(type.name)) return std::nullopt;  // those without a size are bases
+  std::reverse(elements.begin(), elements.end());
+  return elements;
+}
+
+std::optional<uint32_t> find_size(Access& access, const Operand& operand, const FindType& find_type) {
+  if (const auto view = find_view(access, operand, find_type)) return view->length;
+  if (const auto array = find_std_array(access, operand))
+    return access.builder().constant(resolve(*array->type).count.value_or(0));
+  return std::nullopt;
 }
 
 std::optional<Operand> find_owned(Access& access, const Operand& operand) {

@@ -29,6 +29,12 @@ using FindType = std::function<const Type*(std::string_view)>;
 std::optional<View> find_view(Access& access, const Operand& operand, const FindType& find_type,
                               int levels = 4);
 std::optional<Optional> find_optional(Access& access, const Operand& operand);
+// The array in a std::array.
+std::optional<Operand> find_std_array(Access& access, const Operand& operand);
+// The elements of a std::tuple.
+std::optional<std::vector<Operand>> find_tuple(Access& access, const Operand& operand);
+// A node: how many elements a container has.
+std::optional<uint32_t> find_size(Access& access, const Operand& operand, const FindType& find_type);
 // The pointer in a std::unique_ptr or std::shared_ptr.
 std::optional<Operand> find_owned(Access& access, const Operand& operand);
 

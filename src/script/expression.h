@@ -35,6 +35,7 @@ struct Expression {
     kConditional,  // operands[0] ? operands[1] : operands[2]
     kCast,         // (type)operands[0]
     kSizeOfType,   // sizeof(type)
+    kMethod,       // operands[0].text(), or operands[0]->text(): size, empty, ...; number: 1 for ->
     kCall,         // text(operands...): entry, sizeof, startswith, reg
   } kind = Kind::kNumber;
   Range range;

@@ -114,7 +114,8 @@ class Interpreter {
   OutputBytes output(const Output& output) {
     OutputBytes result;
     if (!fill(output, result)) {
-      result = {.is_fault = true};
+      const bool is_null = output.kind == Output::Kind::kString && value(output.node) == 0U;
+      result = {.is_fault = true, .is_cut = is_null};
       if (!output.is_dynamic())
         result.bytes.resize(output.kind == Output::Kind::kValue ? output.size : output.count);
     }
@@ -248,7 +249,10 @@ class Interpreter {
   bool read_text(uint64_t address, uint32_t most, OutputBytes& result) {
     for (uint32_t i = 0; i < most; ++i) {
       uint8_t c = 0;
-      if (!machine_.read(address + i, &c, 1)) return false;
+      if (!machine_.read(address + i, &c, 1)) {
+        result.is_cut = true;
+        return i != 0;
+      }
       if (c == 0) return true;
       result.bytes.push_back(c);
     }

@@ -92,16 +92,17 @@ TEST(Interpret, outputs_as_the_record_holds_them) {
       {.kind = Kind::kSequence, .node = bad, .length = none, .size = 2, .count = 2},
       {.kind = Kind::kBytes, .node = bad, .count = 3},
       {.kind = Kind::kString, .node = bad, .count = 3},
+      {.kind = Kind::kString, .node = none, .count = 3},
   };
   ASSERT_TRUE(verify(p));
   const auto outputs = run(p, machine);
   ASSERT_TRUE(outputs);
   const auto bytes = [](std::string_view s) { return std::vector<uint8_t>(s.begin(), s.end()); };
-  EXPECT_THAT(*outputs,
-              testing::ElementsAre(OutputBytes{.bytes = {0x67, 0x45}}, OutputBytes{bytes("hello")},
-                                   OutputBytes{.bytes = bytes("hello"), .is_cut = true},
-                                   OutputBytes{.bytes = bytes("hell"), .is_cut = true}, OutputBytes{},
-                                   OutputBytes{{0, 0, 0}, true, false}, OutputBytes{{}, true, false}));
+  EXPECT_THAT(*outputs, testing::ElementsAre(OutputBytes{.bytes = {0x67, 0x45}}, OutputBytes{bytes("hello")},
+                                             OutputBytes{.bytes = bytes("hello"), .is_cut = true},
+                                             OutputBytes{.bytes = bytes("hell"), .is_cut = true},
+                                             OutputBytes{}, OutputBytes{{0, 0, 0}, true, false},
+                                             OutputBytes{{}, true, false}, OutputBytes{{}, true, true}));
   p.condition = none;
   EXPECT_FALSE(run(p, machine));
 }

@@ -196,7 +196,13 @@ class Parser {
           return tokens_.error("the name of a member should come here");
         tokens_.take();
         TRY(e, make_of(mark.is(".") ? Kind::kMember : Kind::kArrow, begin, name, std::move(e)));
-        if (name.kind == TokenKind::kNumber) e->text = fmt::format("__{}", name.number);  // of Rust's tuples
+        if (name.kind == TokenKind::kNumber) e->text = fmt::format("__{}", name.number);  // of tuples
+        if (name.kind == TokenKind::kName && tokens_.accept("(")) {
+          TRY_OK(tokens_.expect(")"));
+          e->number = e->kind == Kind::kArrow ? 1 : 0;
+          e->kind = Kind::kMethod;
+          e->range.end = tokens_.last_end();
+        }
       } else if (mark.is("[")) {
         TRY(e, index(std::move(e)));
       } else {

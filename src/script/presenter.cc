@@ -220,6 +220,8 @@ std::optional<Shape> Presenter::wrapped(const std::string& name, const Operand& 
   if (const auto found = find_view(access_, operand, find_type_)) return view(name, *found);
   if (const auto owned = find_owned(access_, operand)) return scalar(name, *owned);
   if (const auto found = find_optional(access_, operand)) return optional(name, *found, depth);
+  if (const auto found = find_std_array(access_, operand)) return array(name, *found, depth);
+  if (const auto found = find_tuple(access_, operand)) return tuple(name, *found, depth);
   if (!limits_.variants) return std::nullopt;
   if (const auto found = find_variants(access_, operand)) return variants(name, *found, depth);
   return std::nullopt;
@@ -346,6 +348,14 @@ Shape Presenter::view(const std::string& name, const View& view) {
   ShapeBudget budget{limits_};
   if (!view.is_text)
     shape.members.push_back(layout_shape("", *view.element, {.output = output, .end = size}, 0, budget));
+  return shape;
+}
+
+Shape Presenter::tuple(const std::string& name, const std::vector<Operand>& elements, uint32_t depth) {
+  if (depth >= limits_.depth) return note(name, "{...}");
+  Shape shape{.kind = Shape::Kind::kStruct, .name = name};
+  for (size_t i = 0; i < elements.size(); ++i)
+    shape.members.push_back(show(fmt::format("[{}]", i), elements[i], depth + 1));
   return shape;
 }
 

@@ -51,6 +51,7 @@ class Presenter {
   Shape variants(const std::string& name, const Variants& found, uint32_t depth);
   Shape if_there(const std::string& name, const Operand& value, uint32_t is_there, uint32_t depth);
   Shape view(const std::string& name, const View& view);
+  Shape tuple(const std::string& name, const std::vector<Operand>& elements, uint32_t depth);
   std::optional<Shape> texts(const std::string& name, const View& view);
   View if_there(View view, uint32_t is_there);
   Shape bytes(const std::string& name, const Operand& operand, uint64_t size, uint32_t depth);

@@ -28,7 +28,7 @@ each: containers containers_o0 containers_clang
 needs: clang-14
 target: $EACH 2
 run: blip trace -p $PID --function handle --args --max-events 1
-expect-match: r = \{ path = "/admin", sizes = \[ 1, 2, 3 \], code = \{ has_value = true, value = 404 \}, color = kGreen \(7\), ok = true, at = 0x[0-9a-f]+, shorts = \{ _M_elems = \[ 1, 2, 3 \] \} \}
+expect-match: r = \{ path = "/admin", sizes = \[ 1, 2, 3 \], code = \{ has_value = true, value = 404 \}, color = kGreen \(7\), ok = true, at = 0x[0-9a-f]+, shorts = \[ 1, 2, 3 \] \}
 expect-match: \}, f = 2.25, c = kRed \(0\), letter = 'q' \(113\) \}
 
 case: sequences of structures, and none
