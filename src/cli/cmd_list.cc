@@ -16,6 +16,9 @@ Result<session::ListRequest> request_of(const Command& command) {
   session::ListRequest request{
       .file = command.list_file, .details = command.session.verbose, .no_inline = command.session.no_inline};
   if (!command.session.pids.empty()) request.pid = command.session.pids.front();
+  if (const std::string& name = command.session.process_name; !name.empty()) {
+    TRY(request.pid, session::process_named(name));
+  }
   if (command.list_glob.empty()) return request;
   TRY(elf::Spec spec, elf::parse_spec(command.list_glob));
   if (spec.kind == elf::SpecKind::kSymbolOffset && spec.offset != 0)

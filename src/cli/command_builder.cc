@@ -288,9 +288,11 @@ Status CommandBuilder::apply_clock(const std::string& text) {
   return {};
 }
 
-// (-p PID | FILE) [GLOB]
+// (-p PID | -n NAME | FILE) [GLOB]
 Status CommandBuilder::finish_list() {
-  const bool process = !command_.session.pids.empty();
+  const bool named = !command_.session.process_name.empty();
+  if (named && !command_.session.pids.empty()) return usage("-p and -n exclude each other: name one process");
+  const bool process = named || !command_.session.pids.empty();
   const size_t most = process ? 1 : 2;
   if (command_.session.pids.size() > 1) return usage("blip list takes one -p PID");
   if (!process && operands_.empty())

@@ -72,7 +72,7 @@ constexpr VerbFact kVerbs[] = {
      "blip count -p 4711 --every-instruction parse_request\n"
      "how long calls take: mean, percentiles, the longest\n"
      "blip count -p 4711 --latency --function 'handle_*' --duration 10s\n"},
-    {Verb::kList, "list", "blip list [OPTIONS] (-p PID | FILE) [GLOB]", "show what can be probed",
+    {Verb::kList, "list", "blip list [OPTIONS] (-p PID | -n NAME | FILE) [GLOB]", "show what can be probed",
      "Prints one line per function of a process or of a file: address (of a file: its own), size in bytes, "
      "how its\n"
      "entry would be patched (nop5, insn: one instruction makes room; window: several do; other words: see\n"
@@ -236,7 +236,8 @@ constexpr OptionFact kOptions[] = {
     {OptionId::kSave, OptionGroup::kOutput, "", "save", "DIR",
      "with one -p: make a trace in DIR of the events that a killed blip had not written yet", kClean},
     {OptionId::kName, OptionGroup::kTarget, "n", "name", "NAME",
-     "every process of yours whose command name, or executable's base name, is NAME", kTracing},
+     "every process of yours whose command name, or executable's base name, is NAME; of list: the one",
+     kTracing | kList},
     {OptionId::kWait, OptionGroup::kTarget, "", "wait", "",
      "with -n: also the processes that start later; waits for the first one if there is none", kTracing},
     {OptionId::kCommand, OptionGroup::kTarget, "c", "command", "\"CMD\"",

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "session/list_source.h"
 
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
 #include "probe/coverage.h"
 #include "probe/plan.h"
+#include "proc/find_processes.h"
 #include "proc/process.h"
 #include "session/plan_options.h"
 #include "session/trampoline_room.h"
@@ -25,6 +29,15 @@ Result<ListSource> open_process(pid_t pid) {
 }
 
 }  // namespace
+
+Result<pid_t> process_named(const std::string& name) {
+  TRY(const std::vector<pid_t> named, proc::find_processes(name));
+  if (named.empty()) return Error(ErrorKind::kNotFound, fmt::format("no process of yours is named {}", name));
+  if (named.size() > 1)
+    return Error(ErrorKind::kUsage, fmt::format("several processes are named {}: choose one with -p: {}",
+                                                name, fmt::join(named, ", ")));
+  return named.front();
+}
 
 Result<ListSource> ListSource::open(const ListRequest& request) {
   if (request.pid != 0) return open_process(request.pid);

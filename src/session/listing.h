@@ -20,6 +20,9 @@
 
 namespace blip::session {
 
+// The one process of that name, as -n has it; an error that names them if there are several.
+Result<pid_t> process_named(const std::string& name);
+
 struct ListRequest {
   pid_t pid = 0;                  // 0: `file`
   std::string file;               // an executable or a library, at its own addresses

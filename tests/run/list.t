@@ -10,6 +10,18 @@ check: out.split()[0] == "0x%012x" % work
 check: re.fullmatch(r"0x[0-9a-f]{12}  +\d+  (nop5|insn|window)   +loop_calls  work\n", out)
 expect-stderr: 1 functions, 1 can be probed, 0 refused
 
+case: functions of a process by its name
+as: both
+target: loop_calls 10
+prepare: cp $TARGETS/loop_calls only_one_$$$$; echo name=only_one_$$$$
+sh: mkfifo in; ./$name 1 < in > said & exec 3> in; until grep -q ready said; do sleep 0.05; done; blip list -n $name work; code=$$?; exec 3>&-; wait; exit $$code
+expect: work
+expect-stderr: 1 functions, 1 can be probed, 0 refused
+
+case: no process of a name
+sh: blip list -n no_such_process_here
+error: no process of yours is named no_such_process_here
+
 case: functions of a file
 as: both
 run: blip list $TARGETS/loop_calls work
