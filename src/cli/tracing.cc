@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <optional>
 
@@ -60,6 +61,14 @@ void tell_end(const Command& command, const Summary& summary) {
 
 int exit_code(const Error& error) { return error.kind() == ErrorKind::kUsage ? kExitUsage : kExitFailed; }
 
+// In a signal handler.
+void stop_session() {
+  if (!Session::may_end_at_once()) return Session::request_stop();
+  constexpr std::string_view kText = "blip: stopped before any probe was armed\n";
+  (void)!::write(STDERR_FILENO, kText.data(), kText.size());
+  ::_exit(kExitFine);
+}
+
 // blip's own code, and how the command ended, if there was one.
 struct Outcome {
   int code = kExitFine;
@@ -68,7 +77,7 @@ struct Outcome {
 
 Outcome trace(const Command& command, const TracingHooks& hooks) {
   const bool has_command = !command.session.command.empty();
-  StopSignals signals(&Session::request_stop, has_command ? &Session::forward_to_command : nullptr);
+  StopSignals signals(&stop_session, has_command ? &Session::forward_to_command : nullptr);
   if (!command.quiet)
     for (const std::string& remark : command.remarks) say(remark);
   const auto waiting = [&] {
@@ -77,6 +86,7 @@ Outcome trace(const Command& command, const TracingHooks& hooks) {
   auto started = Session::start(command.session, waiting);
   if (!started) {
     say_error(started.error().message());
+    if (Session::stop_requested() && started.error().kind() == ErrorKind::kTimeout) return {};
     return {exit_code(started.error()), {}};
   }
   Session& session = **started;

@@ -22,6 +22,7 @@
 #include <utility>
 
 #include "abi/shadow.h"
+#include "base/stop.h"
 #include "jit/hit_needs.h"
 #include "jit/stubs.h"
 #include "probe/left_region.h"
@@ -206,6 +207,7 @@ Status Instrumentation::run(ModuleSites sites) {
   std::vector<x86::CloneSite> watched = clone_sites_;
   watched.insert(watched.end(), sigaction_.sites.begin(), sigaction_.sites.end());
   plan_calls();
+  TRY_OK(stop::check());
   watched.insert(watched.end(), call_sites_.begin(), call_sites_.end());
   batches_.emplace_back(modules_, std::move(sites), probes_, 0, std::move(watched), environment());
   refuse_returns(batches_.back());
@@ -217,6 +219,7 @@ Status Instrumentation::run(ModuleSites sites) {
   TRY_OK(fill_tables());
   TRY_OK(build());
   TRY_OK(populate());
+  TRY_OK(stop::check());
   return patch_patiently();
 }
 

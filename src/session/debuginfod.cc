@@ -17,6 +17,7 @@
 
 #include "base/fd.h"
 #include "base/progress.h"
+#include "base/stop.h"
 
 namespace blip::session {
 
@@ -93,6 +94,7 @@ Result<elf::ElfFile> ask_debuginfod(const std::string& build_id, const std::stri
   if (::pipe2(ends, O_CLOEXEC) != 0) return Error::from_errno(errno, "pipe");
   const Fd from(ends[0]);
   Fd to(ends[1]);
+  const stop::Vital vital;
   Child child;
   TRY_OK(child.start("debuginfod-find", "debuginfo", build_id.c_str(), to.get()));
   to = Fd();

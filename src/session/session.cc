@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/stop.h"
 #include "session/environment.h"
 #include "session/session_impl.h"
 
@@ -75,7 +76,9 @@ bool Session::may_come_later() const {
   return impl_->may_come_later() || std::any_of(impl_->live.begin(), impl_->live.end(),
                                                 [](const auto& p) { return p->waits_for_libraries(); });
 }
-void Session::request_stop() { stop_requested = true; }
+void Session::request_stop() { stop::request(); }
+bool Session::stop_requested() { return stop::requested(); }
+bool Session::may_end_at_once() { return stop::may_end_at_once(); }
 bool Session::forward_to_command(int signal) { return current_command.send(signal); }
 
 }  // namespace blip::session

@@ -124,6 +124,9 @@ class Session {
 
   // From a signal handler or another thread: run() comes to a normal end.
   static void request_stop();
+  static bool stop_requested();
+  // Asked from a signal handler: nothing is left behind if blip ends here and now.
+  static bool may_end_at_once();
   // From a signal handler: sends the signal to the command or, if it has not been started yet, as soon as it
   // is. False if it has ended.
   static bool forward_to_command(int signal);

@@ -28,8 +28,7 @@ namespace blip::session {
 
 using Clock = std::chrono::steady_clock;
 
-// Of the one session a process has: set from signal handlers.
-inline std::atomic<bool> stop_requested = false;
+// Of the one session a process has: used by signal handlers.
 inline proc::CommandSignals current_command;
 
 constexpr std::chrono::milliseconds kLookForProcesses{100};
@@ -52,6 +51,7 @@ struct Session::Impl {
   const proc::Process* first_process() const;
   Status register_early();
   Status go();
+  Result<std::unique_ptr<TracedProcess>> plan_untouched(proc::Process process, const PlanScope& scope);
   Status add_by_pid(pid_t pid);
   Status check_requests() const;
   Result<size_t> add_by_name();

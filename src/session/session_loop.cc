@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/stop.h"
 #include "session/session_impl.h"
 
 namespace blip::session {
@@ -135,7 +136,7 @@ End Session::Impl::loop(const Hooks& hooks) {
     if (limit_is_reached()) return End::kMaxEvents;
     for (const auto& process : live)
       if (process->consumer().output_error()) return End::kOutputFailed;
-    if (stop_requested) return End::kStopped;
+    if (stop::requested()) return End::kStopped;
     milliseconds pause = pause_after(bytes, live.empty() ? 0 : live.front()->consumer().ring_size());
     if (options.follow_exec) pause = std::min(pause, executed.empty() ? kExecPause : kReadyPause);
     if (merge && merge->is_held_up()) pause = milliseconds(0);  // it has waited a little already

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/progress.h"
+#include "base/stop.h"
 #include "session/environment.h"
 #include "session/session_impl.h"
 
@@ -27,7 +28,7 @@ Status Session::Impl::arm_planned() {
   for (std::unique_ptr<TracedProcess>& process : todo) {
     const pid_t pid = process->process().pid();
     auto status = arm_one(std::move(process));
-    if (!status && (options.process_name.empty() || output_error))
+    if (!status && (options.process_name.empty() || output_error || stop::requested()))
       return options.pids.size() > 1 ? status.error().with_context(fmt::format("process {}", pid))
                                      : status.error();
     if (status) continue;

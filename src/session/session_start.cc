@@ -7,6 +7,7 @@
 #include <bit>
 #include <thread>
 
+#include "base/stop.h"
 #include "proc/cpu.h"
 #include "proc/find_processes.h"
 #include "session/environment.h"
@@ -104,6 +105,16 @@ Status Session::Impl::register_early() {
   return register_streams(*spawn->early);
 }
 
+// As long as nothing is armed anywhere, nothing has to be undone if the user wants to end.
+Result<std::unique_ptr<TracedProcess>> Session::Impl::plan_untouched(proc::Process process,
+                                                                     const PlanScope& scope) {
+  std::optional<stop::Untouched> untouched;
+  if (live.empty() && !spawn) untouched.emplace();
+  TRY(std::unique_ptr<TracedProcess> traced, TracedProcess::plan(std::move(process), context, scope));
+  TRY_OK(stop::check());
+  return traced;
+}
+
 Status Session::Impl::add_by_pid(pid_t pid) {
   TRY(proc::Process process, proc::Process::open(pid));
   if (options.probes.empty()) {
@@ -111,8 +122,7 @@ Status Session::Impl::add_by_pid(pid_t pid) {
     return {};
   }
   const bool several = options.pids.size() > 1;
-  auto traced =
-      TracedProcess::plan(std::move(process), context, {.part_will_do = options.follow_exec || several});
+  auto traced = plan_untouched(std::move(process), {.part_will_do = options.follow_exec || several});
   if (!traced && options.follow_exec && traced.error().kind() == ErrorKind::kNotFound) {
     TRY(proc::Process same, proc::Process::open(pid));
     unarmed.push_back(std::move(same));
@@ -148,7 +158,7 @@ Result<size_t> Session::Impl::add_by_name() {
   for (pid_t pid : named) {
     if (is_known(pid)) continue;
     auto process = proc::Process::open(pid);
-    auto traced = process ? TracedProcess::plan(*std::move(process), context)
+    auto traced = process ? plan_untouched(*std::move(process), {})
                           : Result<std::unique_ptr<TracedProcess>>(process.error());
     if (traced) {
       planned.push_back(*std::move(traced));
@@ -178,7 +188,7 @@ Status Session::Impl::start_by_name(const std::function<void()>& waiting) {
   if (waiting) waiting();
   const auto begin = Clock::now();
   for (auto added = add_by_name(); !added || *added == 0; added = add_by_name()) {
-    if (stop_requested || (options.duration && Clock::now() - begin > *options.duration))
+    if (stop::requested() || (options.duration && Clock::now() - begin > *options.duration))
       return Error(ErrorKind::kNotFound, fmt::format("no process named {} came", options.process_name));
     std::this_thread::sleep_for(kLookForProcesses);
   }
