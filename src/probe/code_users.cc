@@ -24,16 +24,19 @@ CodeUsers::CodeUsers(const Module& module, const Pieces& pieces) {
     Found& mine = found[begin / kPiecesPerTask];
     for (size_t i = begin; i < end; ++i) {
       const elf::Function& f = all[i];
-      for (const x86::Insn& insn : decode_all(module.file().bytes(f.range()), module.to_target(f.addr))) {
+      // What two have is the second's. Files may let them overlap as they like.
+      const FileAddr next = i + 1 < all.size() ? all[i + 1].addr : f.addr + f.size;
+      const auto bytes = module.file().bytes({f.addr, std::min(f.addr + f.size, next)});
+      for_each_instruction(bytes, module.to_target(f.addr), [&](const x86::Insn& insn) {
         if (insn.lea_width && insn.rip_relative) mine.called.push_back(module.to_file(insn.rip_target));
-        if (!insn.target) continue;
+        if (!insn.target) return;
         const FileAddr target = module.to_file(*insn.target);
         if (insn.flow == x86::Flow::kCall) {
           mine.called.push_back(target);
         } else if (!f.range().contains(target)) {
           mine.jumps.push_back({target, module.to_file(insn.addr), f.addr});
         }
-      }
+      });
     }
   });
   for (const Found& f : found) {

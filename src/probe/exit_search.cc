@@ -20,6 +20,7 @@
 #include <map>
 
 #include "probe/functions.h"
+#include "x86/limits.h"
 
 namespace blip::probe {
 namespace {
@@ -47,6 +48,7 @@ class ExitSearch {
       grown_ = false;
       found_ = {};
       below_.clear();
+      if (code_size() > x86::kMostFunctionCode) return refused("its code is too large to be followed");
       make_code();
       look_at_all();
       if (parts_.size() > kMostParts) return refused("its code lies in too many places");
@@ -72,6 +74,12 @@ class ExitSearch {
     const auto part = std::find_if(parts_.begin(), parts_.end(),
                                    [&](const Part& p) { return p.piece.range().contains(a); });
     return part != parts_.end() ? &*part : nullptr;
+  }
+
+  uint64_t code_size() const {
+    uint64_t sum = 0;
+    for (const Part& part : parts_) sum += part.piece.size;
+    return sum;
   }
 
   void make_code() {

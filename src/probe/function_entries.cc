@@ -10,6 +10,7 @@ namespace blip::probe {
 
 namespace {
 
+constexpr size_t kNested = 64;
 constexpr uint64_t kShortReach = 130;  // an instruction and a byte's distance
 
 // Functions by the addresses in them. They may overlap.
@@ -20,13 +21,15 @@ class FunctionIndex {
     for (const AddrRange& f : functions) furthest_.push_back(furthest = std::max(furthest, f.end));
   }
 
-  // Whether one that holds the address, but does not begin there, fulfils the condition.
+  // Whether one that holds the address, but does not begin there, fulfils the condition. Yes where too many
+  // may hold it: one entry too many does no harm.
   template <typename Condition>
   bool any_around(TargetAddr at, Condition condition) const {
     const auto next = std::lower_bound(functions_.begin(), functions_.end(), at,
                                        [](const AddrRange& f, TargetAddr a) { return f.begin < a; });
-    for (auto i = static_cast<size_t>(next - functions_.begin()); i-- > 0 && at < furthest_[i];)
-      if (functions_[i].contains(at) && condition(functions_[i])) return true;
+    const auto count = static_cast<size_t>(next - functions_.begin());
+    for (size_t i = count; i-- > 0 && at < furthest_[i];)
+      if (count - i > kNested || (functions_[i].contains(at) && condition(functions_[i]))) return true;
     return false;
   }
 

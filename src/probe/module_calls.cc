@@ -21,6 +21,10 @@ using Bytes = std::array<uint8_t, abi::kJumpSize>;
 constexpr Bytes kLoadSixth = {0x4c, 0x8b, 0x4c, 0x24, 0x08};  // mov 8(%rsp), %r9
 constexpr uint8_t kLoadNumber = 0xb8;                         // mov $number, %eax
 
+// Of code that is decoded to tell calls from bytes that look like one, which takes a second or two. What is
+// in the functions that remain is not known. Bytes at random are in one function of thirty.
+constexpr uint64_t kMostDecoded = 32 << 20;
+
 bool crosses_page(TargetAddr a) {
   return a.value / abi::kPageSize != (a.value + abi::kJumpSize - 1) / abi::kPageSize;
 }
@@ -36,8 +40,9 @@ std::optional<AddrRange> function_around(const FunctionRanges& functions, Target
     if (at < functions.ends[i]) return AddrRange{functions.starts[i], functions.ends[i]};
   constexpr uint64_t kFurthest = 1 << 20, kSyscallSize = 2;
   const TargetAddr start = functions.starts[count - 1];
-  if (at - start > kFurthest) return std::nullopt;
-  return AddrRange{start, next != functions.starts.end() ? *next : at + kSyscallSize};
+  const TargetAddr end = next != functions.starts.end() ? *next : at + kSyscallSize;
+  if (end - start > kFurthest) return std::nullopt;
+  return AddrRange{start, end};
 }
 
 class CallFinder {
@@ -58,27 +63,43 @@ class CallFinder {
     }
     if (search_ == CallSearch::kWatchable)
       std::erase_if(places, [&](TargetAddr at) { return !may_be_site(at); });
+    if (!places.empty()) functions_ = FunctionRanges::of(module_);
+    if (search_ == CallSearch::kAllOrNone && any_hopeless(places))
+      return {.sites = {}, .unknown = why_unknown()};
     if (!places.empty()) analyse(places);
     for (TargetAddr at : places) look_at(at);
     return std::move(calls_);
   }
 
  private:
+  std::string why_unknown() const { return module_.basename() + " makes system calls of its own"; }
+
+  // In no function that could be looked at: in large programs without names it is seen at once.
+  bool any_hopeless(std::span<const TargetAddr> places) const {
+    return std::any_of(places.begin(), places.end(), [&](TargetAddr at) {
+      const auto function = function_around(functions_, at);
+      return (!function || function->size() > kMostDecoded) && !sets_ids(at) && !site_of(at, nullptr);
+    });
+  }
+
   // First what is one at all: in most modules the bytes are a part of something else.
   void analyse(std::span<const TargetAddr> places) {
-    functions_ = FunctionRanges::of(module_);
     std::vector<AddrRange> callers;
     for (TargetAddr at : places) {
       const auto function = function_around(functions_, at);
       if (!function || analysed_.contains(*function)) continue;
-      analysed_[*function] = x86::find_call_numbers(code_of(*function), function->begin, {});
+      if (function->size() > left_to_decode_) continue;
+      left_to_decode_ -= function->size();
+      analysed_[*function] = x86::find_calls(code_of(*function), function->begin);
       if (!analysed_[*function].calls.empty()) callers.push_back(*function);
     }
-    if (callers.empty() || search_ == CallSearch::kWatchable) return;
+    if (callers.empty()) return;
     std::sort(callers.begin(), callers.end());
-    const FunctionEntries entries(module_, functions_, callers);
+    std::optional<FunctionEntries> entries;
+    if (search_ != CallSearch::kWatchable) entries.emplace(module_, functions_, callers);
     for (const AddrRange& f : callers)
-      analysed_[f] = x86::find_call_numbers(code_of(f), f.begin, entries.of(f));
+      analysed_[f] =
+          x86::find_call_numbers(code_of(f), f.begin, entries ? entries->of(f) : x86::OutsideEntries{});
   }
 
   std::span<const uint8_t> code_of(AddrRange function) const {
@@ -88,8 +109,9 @@ class CallFinder {
   void look_at(TargetAddr at) {
     const auto function = function_around(functions_, at);
     const x86::NumberedCall* call = nullptr;
-    if (function) {
-      const x86::FunctionCalls& found = analysed_.at(*function);
+    const auto analysed = function ? analysed_.find(*function) : analysed_.end();
+    if (analysed != analysed_.end()) {
+      const x86::FunctionCalls& found = analysed->second;
       const bool is_sure = !found.undecodable || at < *found.undecodable;
       const auto it =
           std::find_if(found.calls.begin(), found.calls.end(), [&](const auto& c) { return c.at == at; });
@@ -100,7 +122,7 @@ class CallFinder {
     if (sets_ids(at)) return;
     const auto site = site_of(at, call);
     if (!site || !site->flags_dead_after || crosses_page(site->addr))
-      calls_.unknown = module_.basename() + " makes system calls of its own";
+      calls_.unknown = why_unknown();
     else
       calls_.sites.push_back(*site);
   }
@@ -147,6 +169,7 @@ class CallFinder {
   std::span<const uint32_t> wanted_;
   CallSearch search_;
   FunctionRanges functions_;
+  uint64_t left_to_decode_ = kMostDecoded;
   std::map<AddrRange, x86::FunctionCalls> analysed_;
   std::vector<x86::CloneSite> forms_;
   ModuleCalls calls_;

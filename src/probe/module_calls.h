@@ -21,6 +21,7 @@ struct ModuleCalls {
 
 enum class CallSearch {
   kAll,
+  kAllOrNone,  // the same for those who cannot use the sites if others are unknown
   kWatchable,  // sites only, which takes a hundredth of the time; `unknown` says nothing
 };
 

@@ -90,5 +90,24 @@ TEST(ModuleCalls, that_can_be_watched_are_the_same_without_the_others) {
   }
 }
 
+// `mov $getpid, %eax; syscall` and padding, up to another function.
+Module large_module(uint64_t size) {
+  std::vector<uint8_t> text = x86::test::bytes("b8 27 00 00 00 0f 05 c3");
+  text.resize(size, 0xcc);
+  elf::TestImage image(ET_EXEC);
+  image.add_segment(PF_R | PF_X, kText, text);
+  image.add_section_at(".text", SHT_PROGBITS, SHF_EXECINSTR, kText, text.size());
+  image.add_symbol("first", ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), kText, size);
+  return Module(*elf::ElfFile::from_bytes("program", image.finish()), "/bin/program", 0, true);
+}
+
+TEST(ModuleCalls, of_a_function_that_is_too_large_are_not_known) {
+  const uint32_t wanted[] = {kMunmap};
+  EXPECT_EQ(find_module_calls(large_module(4096), wanted).unknown, "");
+  for (const CallSearch search : {CallSearch::kAll, CallSearch::kAllOrNone})
+    EXPECT_EQ(find_module_calls(large_module(40 << 20), wanted, search).unknown,
+              "program makes system calls of its own");
+}
+
 }  // namespace
 }  // namespace blip::probe

@@ -16,6 +16,7 @@
 #include "probe/trap_sites.h"
 #include "x86/go_stack_check.h"
 #include "x86/ladder.h"
+#include "x86/limits.h"
 #include "x86/liveness.h"
 #include "x86/self_branch.h"
 
@@ -255,7 +256,8 @@ class PointPlanner {
     const TargetAddr start = module_.to_target(f.addr);
     std::vector<x86::Insn> insns;
     std::vector<x86::Liveness> live;
-    if (mine.size() > kFew) {
+    const bool is_too_large = bytes.size() > x86::kMostFunctionCode;
+    if (mine.size() > kFew && !is_too_large) {
       insns = decode_all(bytes, start);
       live = x86::live_at_each(insns, x86::LivenessRule::kInside);
     }
@@ -263,7 +265,8 @@ class PointPlanner {
       PlannedProbe& probe = plan_.probes[i];
       const TargetAddr at = addresses_[i];
       const bool is_called = points_[i].is_entry && !f.is_nameless;  // a nameless one may be a cold part
-      probe.skip_red_zone = !is_go_ && (!is_called || x86::has_self_branch(bytes, start, at));  // Go has none
+      probe.skip_red_zone =
+          !is_go_ && (!is_called || is_too_large || x86::has_self_branch(bytes, start, at));  // Go has none
       const auto known = std::lower_bound(insns.begin(), insns.end(), at,
                                           [](const x86::Insn& insn, TargetAddr a) { return insn.addr < a; });
       x86::Liveness here;

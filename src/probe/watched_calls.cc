@@ -36,7 +36,7 @@ bool has_expected(std::span<const x86::CloneSite> sites) {
 
 // Of all, each looked at once: it takes some milliseconds for a large one.
 std::vector<ModuleCalls> calls_of(std::span<const Module> modules, std::span<const uint32_t> numbers,
-                                  CallSearch search = CallSearch::kAll) {
+                                  CallSearch search) {
   std::vector<ModuleCalls> all(modules.size());
   parallel_pieces(modules.size(), 1, [&](size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i)
@@ -49,7 +49,7 @@ std::vector<ModuleCalls> calls_of(std::span<const Module> modules, std::span<con
 }  // namespace
 
 std::string calls_of_its_own(const Module& module) {
-  const ModuleCalls calls = calls_of({&module, 1}, ring::kDooming).front();
+  const ModuleCalls calls = calls_of({&module, 1}, ring::kDooming, CallSearch::kAllOrNone).front();
   if (!calls.unknown.empty()) return calls.unknown;
   return calls.sites.empty() ? "" : module.basename() + " makes system calls of its own";
 }
@@ -57,7 +57,7 @@ std::string calls_of_its_own(const Module& module) {
 WatchedCalls find_unmap_sites(std::span<const Module> modules) {
   WatchedCalls found;
   bool has_libc = false;
-  const std::vector<ModuleCalls> all = calls_of(modules, ring::kDooming);
+  const std::vector<ModuleCalls> all = calls_of(modules, ring::kDooming, CallSearch::kAllOrNone);
   for (size_t i = 0; i < modules.size(); ++i) {
     const Module& module = modules[i];
     const ModuleCalls& calls = all[i];

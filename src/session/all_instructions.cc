@@ -19,6 +19,7 @@ namespace blip::session {
 namespace {
 
 constexpr size_t kFunctionsPerPiece = 256;
+constexpr size_t kAlwaysListed = 1 << 20;  // some hundred bytes each
 
 // "f.cold.3" -> "f".
 std::string_view without_cold(std::string_view name) { return name.substr(0, name.find(".cold")); }
@@ -76,7 +77,7 @@ Result<std::vector<probe::FunctionTarget>> functions_with_parts(const elf::Spec&
 }
 
 Result<AllInstructions> find_all_instructions(const elf::Spec& spec, std::span<const probe::Module> modules,
-                                              const probe::ResolveContext& context) {
+                                              const probe::ResolveContext& context, size_t most) {
   TRY(const std::vector<probe::FunctionTarget> functions, functions_with_parts(spec, modules, context));
   const progress::Step step(fmt::format("decoding {} functions", functions.size()));
   std::vector<std::string> refusals(functions.size());
@@ -94,6 +95,12 @@ Result<AllInstructions> find_all_instructions(const elf::Spec& spec, std::span<c
     else
       all.refused.push_back({functions[i].name, std::move(refusals[i])});
   }
+  size_t count = 0;
+  for (size_t m = 0; m < modules.size(); ++m) count += probe::count_instructions(modules[m], decodable[m]);
+  if (count > std::max(most, kAlwaysListed))
+    return Error(ErrorKind::kUsage, fmt::format("{} instructions match, more than {}: say --max-probes {} if "
+                                                "you mean it",
+                                                count, most, count));
   for (size_t m = 0; m < modules.size(); ++m)
     for (const probe::Point& point : probe::every_instruction(modules[m], decodable[m]))
       all.points.push_back({m, point});

@@ -19,9 +19,10 @@ struct AllInstructions {
 };
 
 // Every instruction of the functions that match, their cold parts included; for the pattern * also of those
-// that have no name.
+// that have no name. An error (kUsage) where they are many more than `most`: a large program has tens of
+// millions.
 Result<AllInstructions> find_all_instructions(const elf::Spec& spec, std::span<const probe::Module> modules,
-                                              const probe::ResolveContext& context);
+                                              const probe::ResolveContext& context, size_t most);
 
 // The functions those are of, by module and address.
 Result<std::vector<probe::FunctionTarget>> functions_with_parts(const elf::Spec& spec,

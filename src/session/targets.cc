@@ -135,7 +135,8 @@ class Finder {
   }
 
   Status add_every_instruction(size_t request) {
-    TRY(AllInstructions all, find_all_instructions(options_.probes[request].spec, modules_, context_));
+    TRY(AllInstructions all,
+        find_all_instructions(options_.probes[request].spec, modules_, context_, options_.max_probes));
     for (ModulePoint& p : all.points)
       found_.targets.push_back({.module = p.module, .request = request, .point = p.point});
     found_.refused.insert(found_.refused.end(), all.refused.begin(), all.refused.end());

@@ -26,6 +26,12 @@ constexpr size_t kBytesPerPiece = 1 << 20;
 
 using Branches = std::vector<Branch>;
 
+// How far decoding from a known start has come. Questions come in the order of addresses, so that no byte is
+// decoded twice.
+struct Cursor {
+  TargetAddr start, at;
+};
+
 class Scan {
  public:
   Scan(std::span<const uint8_t> text, TargetAddr base, std::span<const TargetAddr> starts,
@@ -38,11 +44,11 @@ class Scan {
  private:
   void near_in(size_t begin, size_t end, Branches& found) const;
   // rel_at: offset of the displacement.
-  void near_candidate(size_t rel_at, Branches& found) const;
-  void consider(const Branch& branch, Branches& found) const {
-    if (wanted_(branch) && is_real(branch)) found.push_back(branch);
+  void near_candidate(size_t rel_at, Cursor& cursor, Branches& found) const;
+  void consider(const Branch& branch, Cursor& cursor, Branches& found) const {
+    if (wanted_(branch) && is_real(branch, cursor)) found.push_back(branch);
   }
-  bool is_real(const Branch& branch) const;
+  bool is_real(const Branch& branch, Cursor& cursor) const;
 
   std::span<const uint8_t> text_;
   TargetAddr base_;
@@ -70,26 +76,27 @@ uint32_t near_opcodes_in_16(const uint8_t* p) {
   return static_cast<uint32_t>(_mm_movemask_epi8(_mm_or_si128(call_or_jmp, _mm_or_si128(jcc, xbegin))));
 }
 
-void Scan::near_candidate(size_t rel_at, Branches& found) const {
+void Scan::near_candidate(size_t rel_at, Cursor& cursor, Branches& found) const {
   int32_t rel;
   std::memcpy(&rel, &text_[rel_at], sizeof rel);
   bool one_byte_opcode = (text_[rel_at - 1] & 0xfe) == 0xe8;
   consider({base_ + rel_at - (one_byte_opcode ? 1 : 2),
             base_ + rel_at + kRel32 + static_cast<uint64_t>(int64_t{rel})},
-           found);
+           cursor, found);
 }
 
 // Displacements at [begin, end).
 void Scan::near_in(size_t begin, size_t end, Branches& found) const {
   constexpr size_t kBlock = 16;
+  Cursor cursor;
   size_t at = begin;
   if (at == 0) at = 2;  // no opcode fits before 1, and only a short one before 2
-  if (begin == 0 && (text_[0] & 0xfe) == 0xe8) near_candidate(1, found);
+  if (begin == 0 && (text_[0] & 0xfe) == 0xe8) near_candidate(1, cursor, found);
   for (; at + kBlock <= end; at += kBlock)
     for (uint32_t places = near_opcodes_in_16(&text_[at]); places; places &= places - 1)
-      near_candidate(at + static_cast<size_t>(std::countr_zero(places)), found);
+      near_candidate(at + static_cast<size_t>(std::countr_zero(places)), cursor, found);
   for (; at < end; ++at)
-    if (is_near_opcode(&text_[at])) near_candidate(at, found);
+    if (is_near_opcode(&text_[at])) near_candidate(at, cursor, found);
 }
 
 Branches Scan::near() {
@@ -107,28 +114,30 @@ bool is_short_opcode(uint8_t b) { return b == 0xeb || (b & 0xf0) == 0x70 || (b &
 
 Branches Scan::short_in(AddrRange where) const {
   Branches found;
+  Cursor cursor;
   const TargetAddr begin = std::max(where.begin, base_);
   const TargetAddr end = std::min(where.end, base_ + text_.size());
   for (TargetAddr at = begin; at + 1 < end; at = at + 1) {
     if (!is_short_opcode(text_[at - base_])) continue;
     const auto rel = static_cast<int8_t>(text_[at - base_ + 1]);
-    consider({at, at + 2 + static_cast<uint64_t>(int64_t{rel})}, found);
+    consider({at, at + 2 + static_cast<uint64_t>(int64_t{rel})}, cursor, found);
   }
   return found;
 }
 
 // Decodes from the nearest function start up to the instruction that holds the opcode byte. It may begin
 // earlier, with prefixes; that it is a branch to the same target decides.
-bool Scan::is_real(const Branch& branch) const {
+bool Scan::is_real(const Branch& branch, Cursor& cursor) const {
   auto next = std::upper_bound(starts_.begin(), starts_.end(), branch.opcode);
   if (next == starts_.begin()) return true;
-  TargetAddr at = *(next - 1);
-  if (at < base_ || branch.opcode - at > kTrustedDistance) return true;
+  const TargetAddr start = *(next - 1);
+  if (start < base_ || branch.opcode - start > kTrustedDistance) return true;
+  if (cursor.start != start || cursor.at > branch.opcode) cursor = {start, start};
   while (true) {
-    auto insn = decode(text_.subspan(at - base_), at);
+    auto insn = decode(text_.subspan(cursor.at - base_), cursor.at);
     if (!insn) return true;
     if (insn->end() > branch.opcode) return insn->target == branch.target;
-    at = insn->end();
+    cursor.at = insn->end();
   }
 }
 

@@ -103,7 +103,6 @@ class Function {
   }
 
   FunctionCalls run(const OutsideEntries& entries) {
-    // The bytes of one are in many instructions by accident.
     if (std::none_of(insns_.begin(), insns_.end(), [](const Insn& i) { return i.flow == Flow::kSyscall; }))
       return {{}, undecodable_};
     if (auto calls = straight_calls(entries)) return {*std::move(calls), undecodable_};
@@ -268,8 +267,20 @@ class Function {
 
 }  // namespace
 
+FunctionCalls find_calls(std::span<const uint8_t> code, TargetAddr base) {
+  FunctionCalls found;
+  for (size_t offset = 0; offset < code.size();) {
+    const auto insn = decode(code.subspan(offset), base + offset);
+    if (!insn && !found.undecodable) found.undecodable = base + offset;
+    if (insn && insn->flow == Flow::kSyscall) found.calls.push_back({insn->addr, {}});
+    offset += insn ? insn->length : 1;
+  }
+  return found;
+}
+
 FunctionCalls find_call_numbers(std::span<const uint8_t> code, TargetAddr base,
                                 const OutsideEntries& entries) {
+  if (code.size() > kMostFollowedCode) return find_calls(code, base);
   return Function(code, base).run(entries);
 }
 

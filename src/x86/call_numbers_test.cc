@@ -105,5 +105,15 @@ TEST(CallNumbers, behind_what_is_no_instruction_there_may_be_others) {
   EXPECT_EQ(found.undecodable, kBase + 1);
 }
 
+TEST(CallNumbers, more_code_than_is_followed_has_calls_without_numbers) {
+  auto code = test::bytes("b8 0b 00 00 00 0f 05");
+  EXPECT_EQ(find_call_numbers(code, kBase, {}).calls.at(0).numbers, Numbers{11});
+  code.resize(kMostFollowedCode + 1, 0x90);
+  const FunctionCalls found = find_call_numbers(code, kBase, {});
+  ASSERT_EQ(found.calls.size(), 1U);
+  EXPECT_EQ(found.calls[0].at, kBase + 5);
+  EXPECT_EQ(found.calls[0].numbers, Numbers{});
+}
+
 }  // namespace
 }  // namespace blip::x86
