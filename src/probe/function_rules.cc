@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/parallel.h"
+#include "probe/fault_handlers.h"
 #include "x86/stack_pointer.h"
 
 namespace blip::probe {
@@ -38,7 +39,8 @@ std::vector<FileAddr> that_calculate_with_rsp(const Module& module, std::span<co
 }  // namespace
 
 FunctionRules::FunctionRules(const Module& module, std::span<const Point> points)
-    : is_go_(module.file().is_go()),
+    : module_(module),
+      is_go_(module.file().is_go()),
       rseq_sections_(elf::rseq_sections(module.file())),
       without_stack_(that_calculate_with_rsp(module, probed_inside(points))) {}
 
@@ -46,6 +48,8 @@ std::string FunctionRules::refusal_of(const Point& point) const {
   if (point.function.is_ifunc)
     return "an IFUNC: what it stands for is chosen in the process, and not known here (nothing has bound it "
            "yet, or it is the vDSO's)";
+  if (is_known_to_fault(module_, point.function))
+    return "it may fault, and the program handles such faults itself";
   if (point.is_entry && point.function.is_cold) return "the cold part of a function is jumped to, not called";
   if (holds_rseq_section(point.function))
     return "the function contains a restartable sequence of the program's own";

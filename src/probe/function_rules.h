@@ -27,6 +27,7 @@ class FunctionRules {
   bool holds_rseq_section(const elf::Function& f) const;
   bool may_lack_a_stack(const elf::Function& f) const;
 
+  const Module& module_;
   bool is_go_;
   std::vector<elf::RseqSection> rseq_sections_;
   std::vector<FileAddr> without_stack_;  // functions that calculate with rsp, sorted

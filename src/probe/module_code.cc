@@ -8,6 +8,7 @@
 #include "elf/code_pointers.h"
 #include "elf/jump_tables.h"
 #include "elf/landing_pads.h"
+#include "probe/fault_handlers.h"
 #include "x86/syscall_sites.h"
 
 namespace blip::probe {
@@ -66,6 +67,7 @@ ModuleCode::ModuleCode(const Module& module, const FunctionRanges& ranges,
     find_branches(ranges);
   }
   watch_clone_sites();
+  pin_known_faults();
   for (const auto& segment : segments_) segment->finish();
 }
 
@@ -119,6 +121,15 @@ void ModuleCode::find_branches(const FunctionRanges& ranges) {
   for (const auto& into : segments_)
     for (const auto& from : segments_)
       into->scan(from->bytes_from(from->base()), from->base(), ranges.starts);
+}
+
+void ModuleCode::pin_known_faults() {
+  if (!module_.basename().starts_with("libjvm")) return;
+  const auto symbols = module_.symbols();
+  if (!symbols) return;
+  for (const elf::Function& f : (*symbols)->functions())
+    if (is_known_to_fault(module_, f))
+      for (const auto& segment : segments_) segment->pin(module_.to_target(f.addr));
 }
 
 // blip leads the system calls that make children through pads of its own: a run may end before them.

@@ -46,6 +46,7 @@ class ModuleCode {
   void find_indirect_entries(const IndirectEntries& entries);
   void find_computed_labels();
   void watch_clone_sites();
+  void pin_known_faults();
 
   const Module& module_;
   std::vector<std::unique_ptr<x86::CodeMap>> segments_;

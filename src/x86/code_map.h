@@ -38,6 +38,8 @@ class CodeMap {
     set(at + kJumpLength, kPinned);
     watched_.push_back(at);
   }
+  // The instruction at `at` stays where it is.
+  void pin(TargetAddr at) { set(at, kPinned); }
   const std::vector<TargetAddr>& watched() const { return watched_; }
   void finish();
 
