@@ -14,16 +14,20 @@ SECTION = "scale"
 THREADS = 1000
 LISTED = ("node", "gdb")
 LIST_TIMEOUT = 30
+NODE = ["node", "-e", "setInterval(() => {}, 1000)"]
 EVERYTHING = [  # id, name, command, option, SPEC, T ms and P ms: must, reach for
     ("gdb_functions", "plan + arm every function of gdb and its libraries", ["gdb", "-q", "-nx"], "--function", "*:*", (3000, 1000), (100, 30)),
     ("libc_instructions", "plan + arm every instruction of libc", ["cat"], "--every-instruction", "libc.so.6:*",
      (10000, 3000), (500, 100)),
+    ("node_functions", "plan + arm every function of node", NODE, "--function", "*", (6000, 2000), (500, 100)),
+    ("node_returns", "plan + arm every return of node", NODE, "--return", "*", (6000, 3000), (1000, 200)),
 ]
+PROBES = 1000
 
 
 def rows(scope, settings):
     return ([_threads_row(scope, settings)] + [_list_row(scope, settings, name) for name in LISTED] +
-            [_everything_row(scope, settings, *case) for case in EVERYTHING])
+            [_everything_row(scope, settings, *case) for case in EVERYTHING] + [_probes_row(scope, settings)])
 
 
 def _threads_row(scope, settings):
@@ -55,6 +59,23 @@ def _everything_row(scope, settings, case, name, argv, option, spec, total, paus
         row.columns["functions"] = row.columns["armed"]
         row.checks.append(Check("T ms", row.median, *total))
         row.checks.append(Check("P ms", row.columns["pause"], *pause))
+    return row
+
+
+def _probes_row(scope, settings):
+    row_id, name = "scale.probes", f"plan + arm {PROBES} --probe node+0xADDR"
+    path, program = shutil.which("node"), blip.find(scope.build)
+    if not path or not program:
+        return skipped(SECTION, row_id, name, "node is not installed" if program else "blip is not built")
+    symbols = subprocess.run(["nm", "-D", "--defined-only", path], capture_output=True, text=True, check=True).stdout.split("\n")
+    functions = [line.split()[0].lstrip("0") for line in symbols if " T " in line]
+    places = functions[:: max(1, len(functions) // PROBES)][:PROBES]
+    target = spawn(scope, NODE)
+    time.sleep(1.0)
+    row = measure(scope, settings, row_id, name, [target.pid], [w for a in places for w in ("--probe", f"node+0x{a}")], SECTION)
+    end(target)
+    if not row.problem:
+        row.checks.append(Check("T ms", row.median, 500, 200))
     return row
 
 

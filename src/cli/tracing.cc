@@ -61,9 +61,10 @@ void tell_end(const Command& command, const Summary& summary) {
 
 int exit_code(const Error& error) { return error.kind() == ErrorKind::kUsage ? kExitUsage : kExitFailed; }
 
-// In a signal handler.
+// In a signal handler. In this order: whoever comes to plan now sees the request.
 void stop_session() {
-  if (!Session::may_end_at_once()) return Session::request_stop();
+  Session::request_stop();
+  if (!Session::may_end_at_once()) return;
   constexpr std::string_view kText = "blip: stopped before any probe was armed\n";
   (void)!::write(STDERR_FILENO, kText.data(), kText.size());
   ::_exit(kExitFine);

@@ -25,30 +25,27 @@ std::vector<CfaRow> cfa_rows(const Frame& frame) {
 }
 
 CfaTable::CfaTable(const ElfFile& file) {
-  for_each_frame(file, [&](const Frame& frame) { entries_.push_back({frame, std::nullopt}); });
-  std::sort(entries_.begin(), entries_.end(),
-            [](const Entry& a, const Entry& b) { return a.frame.range < b.frame.range; });
+  for_each_frame(file, [&](const Frame& frame) { frames_.push_back(frame); });
+  std::sort(frames_.begin(), frames_.end(), [](const Frame& a, const Frame& b) { return a.range < b.range; });
 }
 
-size_t CfaTable::index_at(FileAddr address) const {
-  const auto after =
-      std::upper_bound(entries_.begin(), entries_.end(), address,
-                       [](FileAddr a, const Entry& entry) { return a < entry.frame.range.begin; });
-  if (after == entries_.begin() || !std::prev(after)->frame.range.contains(address)) return entries_.size();
-  return static_cast<size_t>(after - entries_.begin()) - 1;
+const Frame* CfaTable::frame_at(FileAddr address) const {
+  const auto after = std::upper_bound(frames_.begin(), frames_.end(), address,
+                                      [](FileAddr a, const Frame& frame) { return a < frame.range.begin; });
+  if (after == frames_.begin() || !std::prev(after)->range.contains(address)) return nullptr;
+  return &*std::prev(after);
 }
 
-const std::vector<CfaRow>* CfaTable::rows_at(FileAddr address) {
-  const size_t i = index_at(address);
-  if (i == entries_.size()) return nullptr;
-  Entry& entry = entries_[i];
-  if (!entry.rows) entry.rows = cfa_rows(entry.frame);
-  return entry.rows->empty() ? nullptr : &*entry.rows;
+std::optional<CfaTable::Rows> CfaTable::rows_at(FileAddr address) const {
+  const Frame* frame = frame_at(address);
+  if (!frame) return std::nullopt;
+  Rows found{frame->range, cfa_rows(*frame)};
+  return found.rows.empty() ? std::nullopt : std::optional(std::move(found));
 }
 
 bool CfaTable::is_signal_frame(FileAddr address) const {
-  const size_t i = index_at(address);
-  return i < entries_.size() && entries_[i].frame.is_signal_frame;
+  const Frame* frame = frame_at(address);
+  return frame && frame->is_signal_frame;
 }
 
 const CfaRow* CfaTable::row_at(const std::vector<CfaRow>& rows, FileAddr address) {

@@ -33,8 +33,13 @@ class CfaTable {
  public:
   explicit CfaTable(const ElfFile& file);
 
-  // Of the frame that holds the address; null: there is none. A frame's rows are read when first asked for.
-  const std::vector<CfaRow>* rows_at(FileAddr address);
+  // A frame and its rows, read anew each time.
+  struct Rows {
+    FileRange range;
+    std::vector<CfaRow> rows;
+  };
+  // Of the frame that holds the address; nothing: there is none, or it cannot be read.
+  std::optional<Rows> rows_at(FileAddr address) const;
 
   // The address is in a frame that is_signal_frame.
   bool is_signal_frame(FileAddr address) const;
@@ -42,13 +47,9 @@ class CfaTable {
   static const CfaRow* row_at(const std::vector<CfaRow>& rows, FileAddr address);
 
  private:
-  struct Entry {
-    Frame frame;
-    std::optional<std::vector<CfaRow>> rows;
-  };
-  size_t index_at(FileAddr address) const;  // entries_.size(): none
+  const Frame* frame_at(FileAddr address) const;
 
-  std::vector<Entry> entries_;  // sorted by begin
+  std::vector<Frame> frames_;  // sorted by begin
 };
 
 }  // namespace blip::elf

@@ -61,15 +61,15 @@ TEST(CfaRules, every_frame_of_this_program_is_read_and_begins_at_a_call) {
   for (const FileRange& range : frame_ranges(test_self())) {
     if (test_self().section_at(range.begin)->name.starts_with(".plt")) continue;
     ++all;
-    const auto* found = table.rows_at(range.begin);
-    read += found != nullptr;
+    const auto found = table.rows_at(range.begin);
+    read += found.has_value();
     if (!found) continue;
-    EXPECT_EQ(found->front().begin, range.begin);
-    at_call += CfaTable::row_at(*found, range.begin)->rule == CfaRule{Base::kRsp, 8};
+    EXPECT_EQ(found->rows.front().begin, range.begin);
+    at_call += CfaTable::row_at(found->rows, range.begin)->rule == CfaRule{Base::kRsp, 8};
   }
   EXPECT_EQ(read, all);
   EXPECT_GT(at_call * 10, all * 5);  // the others are cold parts
-  EXPECT_EQ(table.rows_at(FileAddr(0)), nullptr);
+  EXPECT_FALSE(table.rows_at(FileAddr(0)));
 }
 
 }  // namespace

@@ -45,7 +45,7 @@ inline uint64_t read_everything(const std::vector<uint8_t>& image) {
   sum += landing_pads(*file).size() + frame_ranges(*file).size() + code_pointers(*file).size();
   CfaTable frames(*file);
   for (const FileRange& range : frame_ranges(*file))
-    if (const auto* rows = frames.rows_at(range.begin)) sum += rows->size();
+    if (const auto found = frames.rows_at(range.begin)) sum += found->rows.size();
   sum += table_starts(*file).size();
   return sum + jump_table_targets(*file).size() + rseq_sections(*file).size();
 }

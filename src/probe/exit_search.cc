@@ -38,7 +38,7 @@ enum class Verdict { kStays, kTail, kUnclear };
 
 class ExitSearch {
  public:
-  ExitSearch(ModuleFlow& flow, const elf::Function& function)
+  ExitSearch(const ModuleFlow& flow, const elf::Function& function)
       : flow_(flow), function_(function), parts_{{function, true}} {}
 
   FunctionExits run() {
@@ -86,7 +86,10 @@ class ExitSearch {
     code_ = {};
     for (const Part& part : parts_) {
       std::vector<FlowInsn> insns = flow_.pieces.decode(part.piece);
-      code_.insns.insert(code_.insns.end(), insns.begin(), insns.end());
+      if (code_.insns.empty())
+        code_.insns = std::move(insns);
+      else
+        code_.insns.insert(code_.insns.end(), insns.begin(), insns.end());
     }
     std::sort(code_.insns.begin(), code_.insns.end(),
               [](const FlowInsn& a, const FlowInsn& b) { return a.insn.addr < b.insn.addr; });
@@ -426,7 +429,7 @@ class ExitSearch {
     grown_ = true;
   }
 
-  ModuleFlow& flow_;
+  const ModuleFlow& flow_;
   elf::Function function_;
   std::vector<Part> parts_;  // the first is the function itself
   bool grown_ = false;
@@ -441,7 +444,7 @@ class ExitSearch {
 
 }  // namespace
 
-FunctionExits search_exits(ModuleFlow& flow, const elf::Function& function) {
+FunctionExits search_exits(const ModuleFlow& flow, const elf::Function& function) {
   return ExitSearch(flow, function).run();
 }
 

@@ -2,6 +2,7 @@
 // How the exits of one function are found.
 #pragma once
 
+#include <mutex>
 #include <optional>
 
 #include "probe/code_users.h"
@@ -11,28 +12,30 @@
 
 namespace blip::probe {
 
-// What is known of a module's flow of control, each part made when first asked for.
+// What is known of a module's flow of control, each part made when first asked for. For any number of
+// threads.
 class ModuleFlow {
  public:
   explicit ModuleFlow(const Module& of) : module(of), pieces(of) {}
 
   const Module& module;
-  Pieces pieces;
+  const Pieces pieces;
 
-  const JumpTargets& targets() {
-    if (!targets_) targets_.emplace(module);
+  const JumpTargets& targets() const {
+    std::call_once(targets_once_, [&] { targets_.emplace(module); });
     return *targets_;
   }
-  const CodeUsers& users() {
-    if (!users_) users_.emplace(module, pieces);
+  const CodeUsers& users() const {
+    std::call_once(users_once_, [&] { users_.emplace(module, pieces); });
     return *users_;
   }
 
  private:
-  std::optional<JumpTargets> targets_;
-  std::optional<CodeUsers> users_;
+  mutable std::once_flag targets_once_, users_once_;
+  mutable std::optional<JumpTargets> targets_;
+  mutable std::optional<CodeUsers> users_;
 };
 
-FunctionExits search_exits(ModuleFlow& flow, const elf::Function& function);
+FunctionExits search_exits(const ModuleFlow& flow, const elf::Function& function);
 
 }  // namespace blip::probe

@@ -15,11 +15,11 @@ ExitFinder::ExitFinder(const Module& module) : knowledge_(std::make_unique<Knowl
 
 ExitFinder::~ExitFinder() = default;
 
-FunctionExits ExitFinder::exits_of(const elf::Function& function) {
+FunctionExits ExitFinder::exits_of(const elf::Function& function) const {
   return search_exits(*knowledge_, function);
 }
 
-bool ExitFinder::is_no_function(const elf::Function& function) {
+bool ExitFinder::is_no_function(const elf::Function& function) const {
   return function.is_cold || knowledge_->pieces.begins_in_frame(function) ||
          knowledge_->pieces.is_signal_frame(function);
 }

@@ -34,8 +34,8 @@ struct FunctionExits {
   bool never_returns() const { return complete() && exits.empty(); }
 };
 
-// Finds exits in one module, which must outlive it. What costs time is done on first use and kept. Not for
-// several threads at once.
+// Finds exits in one module, which must outlive it. What costs time is done on first use and kept. For any
+// number of threads.
 class ExitFinder {
  public:
   explicit ExitFinder(const Module& module);
@@ -43,11 +43,11 @@ class ExitFinder {
 
   // Exits of parts that lie elsewhere (NAME.cold) and of code shared with other functions are exits of the
   // function too: an exit may be one of several functions.
-  FunctionExits exits_of(const elf::Function& function);
+  FunctionExits exits_of(const elf::Function& function) const;
 
   // What a stripped file shows as a function is a part of one, or nothing that is called: the way back from
   // signal handlers.
-  bool is_no_function(const elf::Function& function);
+  bool is_no_function(const elf::Function& function) const;
 
  private:
   struct Knowledge;

@@ -5,12 +5,14 @@
 
 #include "probe/every_instruction.h"
 #include "probe/functions.h"
+#include "x86/operands.h"
 
 namespace blip::probe {
 namespace {
 
 constexpr int64_t kReturnAddress = 8;  // between rsp at an entry and the canonical frame address
 constexpr int64_t kLargestFrame = 1 << 30;
+constexpr size_t kBytesPerInstruction = 4;
 
 x86::StackHint hint_of(const elf::CfaRule& rule) {
   const bool sane = rule.offset >= -kLargestFrame && rule.offset <= kLargestFrame;
@@ -23,6 +25,12 @@ x86::StackHint hint_of(const elf::CfaRule& rule) {
 // A table of one row, the one that holds at any entry, says nothing of code that moves rsp: assembly.
 bool tells_nothing(const std::vector<elf::CfaRow>& rows) {
   return rows.size() == 1 && rows.front().rule == elf::CfaRule{elf::CfaRule::Base::kRsp, kReturnAddress};
+}
+
+x86::StackHint hint_in(const std::optional<elf::CfaTable::Rows>& frame, FileAddr address) {
+  if (!frame || tells_nothing(frame->rows)) return {};
+  const elf::CfaRow* row = elf::CfaTable::row_at(frame->rows, address);
+  return row ? hint_of(row->rule) : x86::StackHint{};
 }
 
 }  // namespace
@@ -65,25 +73,28 @@ bool Pieces::is_entry(const elf::Function& piece, FileAddr address) const {
   return first && first->is_endbr64 && module_.to_file(first->end()) == address;
 }
 
-x86::StackHint Pieces::hint_at(FileAddr address) {
-  const auto* rows = cfa_.rows_at(address);
-  if (!rows || tells_nothing(*rows)) return {};
-  const elf::CfaRow* row = elf::CfaTable::row_at(*rows, address);
-  return row ? hint_of(row->rule) : x86::StackHint{};
-}
+x86::StackHint Pieces::hint_at(FileAddr address) const { return hint_in(cfa_.rows_at(address), address); }
 
-std::vector<x86::FlowInsn> Pieces::decode(const elf::Function& piece) {
+// One frame is usually that of all instructions.
+std::vector<x86::FlowInsn> Pieces::decode(const elf::Function& piece) const {
   const auto bytes = module_.file().bytes(piece.range());
-  const TargetAddr start = module_.to_target(piece.addr);
   std::vector<x86::FlowInsn> code;
-  for (const x86::Insn& insn : decode_all(bytes, start)) {
-    const auto own = bytes.subspan(insn.addr - start, insn.length);
-    code.push_back({insn, own, x86::stack_effect(own), hint_at(module_.to_file(insn.addr))});
+  code.reserve(bytes.size() / kBytesPerInstruction);
+  std::optional<elf::CfaTable::Rows> frame;
+  x86::Operands operands;
+  for (uint64_t at = 0; at < bytes.size();) {
+    const FileAddr address = piece.addr + at;
+    const auto insn = x86::decode(bytes.subspan(at), module_.to_target(address), operands);
+    if (insn && !(frame && frame->range.contains(address))) frame = cfa_.rows_at(address);
+    if (insn)
+      code.push_back(
+          {*insn, bytes.subspan(at, insn->length), x86::stack_effect(operands), hint_in(frame, address)});
+    at += insn ? insn->length : 1;
   }
   return code;
 }
 
-bool Pieces::begins_in_frame(const elf::Function& piece) {
+bool Pieces::begins_in_frame(const elf::Function& piece) const {
   const x86::StackHint hint = hint_at(piece.addr);
   using Base = x86::StackHint::Base;
   return hint.base == Base::kFromRbp || (hint.base == Base::kFromRsp && hint.depth != 0);

@@ -29,10 +29,10 @@ class Pieces {
   bool is_entry(const elf::Function& piece, FileAddr address) const;
 
   // Its instructions, with what the unwind table says of them.
-  std::vector<x86::FlowInsn> decode(const elf::Function& piece);
-  x86::StackHint hint_at(FileAddr address);
+  std::vector<x86::FlowInsn> decode(const elf::Function& piece) const;
+  x86::StackHint hint_at(FileAddr address) const;
   // The unwind table says that a frame is there already when it is entered: it is a part of a function.
-  bool begins_in_frame(const elf::Function& piece);
+  bool begins_in_frame(const elf::Function& piece) const;
   // It is the way back from signal handlers.
   bool is_signal_frame(const elf::Function& piece) const { return cfa_.is_signal_frame(piece.addr); }
 

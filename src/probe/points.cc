@@ -38,11 +38,13 @@ class Finder {
     if (spec_.kind == elf::SpecKind::kAddress) return at_address(TargetAddr(spec_.offset));
     elf::Spec named = spec_;
     named.kind = elf::SpecKind::kName;
-    auto found = resolve_functions({&named, 1}, modules_, context_);
+    ResolveContext quiet = context_;
+    quiet.hints = false;
+    const auto found = resolve_functions({&named, 1}, modules_, quiet);
     if (found && found->size() > 1) return several(*found);
     if (found) return in_function(found->front());
     if (const auto module = named_file()) return in_file(*module, FileAddr(spec_.offset));
-    return found.error();
+    return context_.hints ? resolve_functions({&named, 1}, modules_, context_).error() : found.error();
   }
 
  private:

@@ -26,9 +26,9 @@ class Resolver {
       : specs_(specs),
         modules_(modules),
         context_(context),
-        by_name_(std::count_if(specs.begin(), specs.end(), [](const elf::Spec& spec) {
-                   return spec.kind == elf::SpecKind::kName;
-                 }) >= kManyNames) {}
+        by_name_(context.names || std::count_if(specs.begin(), specs.end(), [](const elf::Spec& spec) {
+                                    return spec.kind == elf::SpecKind::kName;
+                                  }) >= kManyNames) {}
 
   Result<std::vector<FunctionTarget>> run() {
     for (size_t i = 0; i < specs_.size(); ++i) TRY_OK(resolve(i));
@@ -85,8 +85,7 @@ class Resolver {
   Result<bool> match_module(size_t request, size_t m, const elf::FunctionMatcher& matcher) {
     TRY(const elf::SymbolTable* symbols, modules_[m].symbols());
     if (by_name_ && specs_[request].kind != elf::SpecKind::kGlob) {
-      const auto [index, is_new] = indexes_.try_emplace(m, symbols->functions());
-      const auto found = index->second.matching(matcher);
+      const auto found = (context_.names ? *context_.names : own_names_).of(*symbols).matching(matcher);
       for (const elf::Function* f : found) take(request, m, *f);
       return !found.empty();
     }
@@ -200,13 +199,17 @@ class Resolver {
   std::span<const Module> modules_;
   const ResolveContext& context_;
   const bool by_name_;  // so many that an index pays
-  std::unordered_map<size_t, elf::FunctionIndex> indexes_;
+  NameIndexes own_names_;
   std::vector<Ifunc> ifuncs_;
   std::vector<FunctionTarget> found_;
   std::unordered_map<TargetAddr, size_t> by_address_;  // what this request has found
 };
 
 }  // namespace
+
+const elf::FunctionIndex& NameIndexes::of(const elf::SymbolTable& symbols) {
+  return indexes_.try_emplace(&symbols, symbols.functions()).first->second;
+}
 
 Result<std::vector<FunctionTarget>> resolve_functions(std::span<const elf::Spec> specs,
                                                       std::span<const Module> modules,

@@ -3,9 +3,11 @@
 
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "base/result.h"
+#include "elf/function_index.h"
 #include "elf/spec.h"
 #include "probe/module.h"
 
@@ -19,12 +21,23 @@ struct FunctionTarget {
   std::string name;  // the event's: demangled, without parameters
 };
 
+// The names of modules' functions, for those who ask for many: made when first asked for. The modules must
+// outlive it.
+class NameIndexes {
+ public:
+  const elf::FunctionIndex& of(const elf::SymbolTable& symbols);
+
+ private:
+  std::unordered_map<const elf::SymbolTable*, elf::FunctionIndex> indexes_;
+};
+
 // What resolving may look at beside the files.
 struct ResolveContext {
   const proc::Memory* memory = nullptr;          // of the target; null: there is none, IFUNCs stay unresolved
   std::span<const UnreadableModule> unreadable;  // named when a SPEC means one of them
   std::span<const proc::Map> maps;  // of the target, to say what is at an address that is no code
   bool hints = true;                // errors tell the nearest names, which takes time
+  NameIndexes* names = nullptr;     // of somebody who asks many times
 };
 
 // All functions that match, in the order of the specs and then of addresses; for each spec one per address,

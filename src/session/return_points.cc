@@ -4,7 +4,10 @@
 #include <fmt/core.h>
 
 #include <map>
+#include <optional>
 
+#include "base/parallel.h"
+#include "base/progress.h"
 #include "probe/exits.h"
 #include "script/verify.h"
 
@@ -14,6 +17,8 @@ namespace {
 
 using Role = ProbePoint::Role;
 
+constexpr size_t kFunctionsPerPiece = 64;
+
 class Expander {
  public:
   Expander(const Options& options, std::span<const Target> targets, std::span<const probe::Module> modules)
@@ -21,6 +26,7 @@ class Expander {
 
   ExpandedTargets run() {
     result_.refused.resize(targets_.size());
+    find_exits();
     for (size_t i = 0; i < targets_.size(); ++i) {
       if (options_.probes[targets_[i].request].kind == ProbeKind::kReturn) {
         result_.refused[i] = add_calls(i);
@@ -32,17 +38,35 @@ class Expander {
   }
 
  private:
+  // What takes the time: every instruction of the functions is followed.
+  void find_exits() {
+    std::vector<size_t> wanted;
+    for (size_t i = 0; i < targets_.size(); ++i) {
+      if (options_.probes[targets_[i].request].kind != ProbeKind::kReturn) continue;
+      if (options_.backend == Backend::kUprobe || modules_[targets_[i].module].file().is_go()) continue;
+      finders_.try_emplace(targets_[i].module, modules_[targets_[i].module]);
+      wanted.push_back(i);
+    }
+    exits_.resize(wanted.empty() ? 0 : targets_.size());
+    const progress::Step step(fmt::format("looking for the exits of {} functions", wanted.size()));
+    parallel_pieces(wanted.size(), kFunctionsPerPiece, [&](size_t begin, size_t end) {
+      for (size_t k = begin; k < end; ++k) {
+        const Target& t = targets_[wanted[k]];
+        const probe::ExitFinder& finder = finders_.at(t.module);
+        if (!finder.is_no_function(t.point.function)) exits_[wanted[k]] = finder.exits_of(t.point.function);
+      }
+    });
+  }
+
   // Why not, or nothing.
   std::string add_calls(size_t target) {
     const Target& t = targets_[target];
-    const probe::Module& module = modules_[t.module];
-    if (module.file().is_go())
+    if (modules_[t.module].file().is_go())
       return "Go moves the stacks of goroutines while calls are open: an entry cannot be told from another";
     if (options_.backend == Backend::kUprobe)
       return "returns are found by jumps into pads: leave --backend uprobe away";
-    if (finder(t.module).is_no_function(t.point.function))
-      return "it is no function that is called, but a part of one";
-    const probe::FunctionExits found = finder(t.module).exits_of(t.point.function);
+    if (!exits_[target]) return "it is no function that is called, but a part of one";
+    const probe::FunctionExits& found = *exits_[target];
     if (!found.complete()) return "not all of its exits are known: " + found.incomplete;
     if (found.never_returns()) return "it never returns: nothing in it leads out";
     result_.points.push_back({.target = target, .point = t.point, .role = Role::kEnter});
@@ -55,14 +79,11 @@ class Expander {
     return {};
   }
 
-  probe::ExitFinder& finder(size_t module) {
-    return finders_.try_emplace(module, modules_[module]).first->second;
-  }
-
   const Options& options_;
   std::span<const Target> targets_;
   std::span<const probe::Module> modules_;
-  std::map<size_t, probe::ExitFinder> finders_;  // by module
+  std::map<size_t, probe::ExitFinder> finders_;             // by module
+  std::vector<std::optional<probe::FunctionExits>> exits_;  // by target; nothing: it is no function
   ExpandedTargets result_;
 };
 

@@ -110,6 +110,7 @@ Result<std::unique_ptr<TracedProcess>> Session::Impl::plan_untouched(proc::Proce
                                                                      const PlanScope& scope) {
   std::optional<stop::Untouched> untouched;
   if (live.empty() && !spawn) untouched.emplace();
+  TRY_OK(stop::check());  // a signal that came before
   TRY(std::unique_ptr<TracedProcess> traced, TracedProcess::plan(std::move(process), context, scope));
   TRY_OK(stop::check());
   return traced;

@@ -17,6 +17,8 @@ namespace blip::session {
 
 namespace {
 
+constexpr size_t kManyProbes = 16;
+
 class Finder {
  public:
   Finder(const Options& options, std::span<const probe::Module> modules, const FindContext& context,
@@ -25,7 +27,9 @@ class Finder {
         modules_(modules),
         context_(context.resolve),
         debug_(context.debug),
-        wanted_(wanted) {}
+        wanted_(wanted) {
+    if (options.probes.size() >= kManyProbes) context_.names = &names_;
+  }
 
   Result<FoundTargets> run(bool part_will_do) {
     TRY_OK(add_functions(ProbeKind::kFunction, part_will_do));
@@ -177,7 +181,8 @@ class Finder {
 
   const Options& options_;
   std::span<const probe::Module> modules_;
-  const probe::ResolveContext& context_;
+  probe::NameIndexes names_;
+  probe::ResolveContext context_;
   DebugStore& debug_;
   const RequestMask& wanted_;
   FoundTargets found_;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <map>
 #include <tuple>
+#include <unordered_map>
 #include <vector>
 
 #include "abi/unwind.h"
@@ -36,7 +37,17 @@ class RuleNumbers {
  private:
   using Key = std::tuple<int32_t, int32_t, int16_t, int16_t, uint8_t, uint8_t, uint8_t>;
   std::vector<abi::UnwindRule> rules_;
-  std::map<Key, uint32_t> numbers_;
+  struct Hash {
+    size_t operator()(const Key& k) const {
+      const auto mix = [](uint64_t h, uint64_t value) { return (h ^ value) * 0x9e37'79b9'7f4a'7c15; };
+      uint64_t h = mix(static_cast<uint32_t>(std::get<0>(k)), static_cast<uint32_t>(std::get<1>(k)));
+      h = mix(h,
+              static_cast<uint16_t>(std::get<2>(k)) | uint64_t{static_cast<uint16_t>(std::get<3>(k))} << 16);
+      h = mix(h, std::get<4>(k) | std::get<5>(k) << 8 | std::get<6>(k) << 16);
+      return h ^ h >> 32;
+    }
+  };
+  std::unordered_map<Key, uint32_t, Hash> numbers_;
 };
 
 }  // namespace blip::unwind

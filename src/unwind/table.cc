@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 #include "elf/call_frame.h"
 #include "elf/eh_frame.h"
@@ -23,10 +24,13 @@ constexpr uint64_t kLongestPadding = 64;
 // Only bytes that nops are made of. No code consists of them: it has to end somehow.
 bool is_padding(std::span<const uint8_t> bytes, uint64_t size) {
   if (size > kLongestPadding || bytes.size() < size) return false;
-  constexpr std::array<uint8_t, 11> kNops = {0x00, 0x0f, 0x1f, 0x2e, 0x40, 0x44,
-                                             0x66, 0x80, 0x84, 0x90, 0xcc};
-  return std::all_of(bytes.begin(), bytes.end(),
-                     [&](uint8_t b) { return std::find(kNops.begin(), kNops.end(), b) != kNops.end(); });
+  constexpr auto kIsNop = [] {
+    std::array<bool, 256> is_nop{};
+    for (const uint8_t b : {0x00, 0x0f, 0x1f, 0x2e, 0x40, 0x44, 0x66, 0x80, 0x84, 0x90, 0xcc})
+      is_nop[b] = true;
+    return is_nop;
+  }();
+  return std::all_of(bytes.begin(), bytes.end(), [&](uint8_t b) { return kIsNop[b]; });
 }
 
 class SegmentMaker {
@@ -70,9 +74,10 @@ class SegmentMaker {
 
   // It is looked up by the byte before it, as every return address.
   void find_signal_return(FileRange range, std::span<const uint8_t> bytes, std::span<const uint8_t> code) {
-    const auto found = std::search(bytes.begin(), bytes.end(), code.begin(), code.end());
-    if (found == bytes.end()) return;
-    const FileAddr begin = range.begin + static_cast<uint64_t>(found - bytes.begin());
+    const void* const found = ::memmem(bytes.data(), bytes.size(), code.data(), code.size());
+    if (!found) return;
+    const FileAddr begin =
+        range.begin + static_cast<uint64_t>(static_cast<const uint8_t*>(found) - bytes.data());
     const FileAddr end = begin + code.size(), before = begin > code_.begin ? begin - 1 : begin;
     rows_.cut(before);
     rows_.from(before, signal_rule());
@@ -92,8 +97,9 @@ std::vector<Frame> frames_of(const elf::ElfFile& file, const elf::ElfFile* debug
   elf::for_each_frame(file, add);
   elf::for_each_debug_frame(file, add);
   if (debug) elf::for_each_debug_frame(*debug, add);
-  std::stable_sort(frames.begin(), frames.end(),
-                   [](const Frame& a, const Frame& b) { return a.range.begin < b.range.begin; });
+  const auto before = [](const Frame& a, const Frame& b) { return a.range.begin < b.range.begin; };
+  if (!std::is_sorted(frames.begin(), frames.end(), before))
+    std::stable_sort(frames.begin(), frames.end(), before);
   return frames;
 }
 

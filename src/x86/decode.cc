@@ -4,6 +4,9 @@
 #include <Zydis/Zydis.h>
 
 #include <algorithm>
+#include <array>
+
+#include "x86/operands.h"
 
 namespace blip::x86 {
 namespace {
@@ -11,7 +14,7 @@ namespace {
 static_assert(kStatusFlags == (ZYDIS_CPUFLAG_CF | ZYDIS_CPUFLAG_PF | ZYDIS_CPUFLAG_AF | ZYDIS_CPUFLAG_ZF |
                                ZYDIS_CPUFLAG_SF | ZYDIS_CPUFLAG_OF));
 
-using Operands = std::span<const ZydisDecodedOperand>;
+using OperandList = std::span<const ZydisDecodedOperand>;
 
 const ZydisDecoder& decoder() {
   static const ZydisDecoder instance = [] {
@@ -93,7 +96,7 @@ Flow flow_of(const ZydisDecodedInstruction& z, const ZydisDecodedOperand& first)
 }
 
 // Shifts by a count of zero and repeated compares of zero elements leave the flags alone.
-bool may_leave_flags(const ZydisDecodedInstruction& z, Operands operands) {
+bool may_leave_flags(const ZydisDecodedInstruction& z, OperandList operands) {
   switch (z.meta.category) {
     case ZYDIS_CATEGORY_STRINGOP:
       return has_prefix(z, 0xf2) || has_prefix(z, 0xf3);
@@ -117,7 +120,7 @@ uint32_t overwritten_if_undefined(const ZydisDecodedInstruction& z, const ZydisA
   return known ? f.undefined : 0;
 }
 
-void set_flags(Insn& insn, const ZydisDecodedInstruction& z, Operands operands) {
+void set_flags(Insn& insn, const ZydisDecodedInstruction& z, OperandList operands) {
   if (insn.flow == Flow::kSyscall) {  // r11 gets them, and sysret puts them back
     insn.flags_read = kStatusFlags;
     insn.reads_flags = true;
@@ -131,7 +134,7 @@ void set_flags(Insn& insn, const ZydisDecodedInstruction& z, Operands operands) 
   insn.flags_written = (f.modified | f.set_0 | f.set_1 | overwritten_if_undefined(z, f)) & kStatusFlags;
 }
 
-uint16_t register_bit(ZydisRegister r) {
+uint16_t find_register_bit(ZydisRegister r) {
   switch (ZydisRegisterGetClass(r)) {
     case ZYDIS_REGCLASS_GPR8:
       if (r >= ZYDIS_REGISTER_AH && r <= ZYDIS_REGISTER_BH)
@@ -148,6 +151,40 @@ uint16_t register_bit(ZydisRegister r) {
       return 0;
   }
 }
+
+bool find_is_vector(ZydisRegister r) {
+  switch (ZydisRegisterGetClass(r)) {
+    case ZYDIS_REGCLASS_X87:
+    case ZYDIS_REGCLASS_MMX:
+    case ZYDIS_REGCLASS_XMM:
+    case ZYDIS_REGCLASS_YMM:
+    case ZYDIS_REGCLASS_ZMM:
+    case ZYDIS_REGCLASS_MASK:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Asked several times for each instruction, of which a large program has tens of millions.
+struct RegisterTable {
+  std::array<uint16_t, ZYDIS_REGISTER_MAX_VALUE + 1> bits{};
+  std::array<bool, ZYDIS_REGISTER_MAX_VALUE + 1> vector{};
+
+  RegisterTable() {
+    for (size_t i = 0; i < bits.size(); ++i) {
+      bits[i] = find_register_bit(static_cast<ZydisRegister>(i));
+      vector[i] = find_is_vector(static_cast<ZydisRegister>(i));
+    }
+  }
+};
+
+const RegisterTable& registers() {
+  static const RegisterTable table;
+  return table;
+}
+
+uint16_t register_bit(ZydisRegister r) { return registers().bits[r]; }
 
 // Kinds of instructions whose operands, hidden ones included, tell all about their use of registers. Others
 // may use registers that no table lists (system calls, enclaves, transactions).
@@ -217,7 +254,7 @@ bool operands_tell_all(const ZydisDecodedInstruction& z) {
 }
 
 // xor r, r and sub r, r: the result does not depend on r.
-bool is_zeroing(const ZydisDecodedInstruction& z, Operands operands) {
+bool is_zeroing(const ZydisDecodedInstruction& z, OperandList operands) {
   if (z.mnemonic != ZYDIS_MNEMONIC_XOR && z.mnemonic != ZYDIS_MNEMONIC_SUB) return false;
   return operands[0].type == ZYDIS_OPERAND_TYPE_REGISTER && operands[1].type == ZYDIS_OPERAND_TYPE_REGISTER &&
          operands[0].reg.value == operands[1].reg.value && operands[0].size >= 32;
@@ -229,7 +266,7 @@ bool may_leave_registers(const ZydisDecodedInstruction& z) {
   return z.meta.category == ZYDIS_CATEGORY_STRINGOP && (has_prefix(z, 0xf2) || has_prefix(z, 0xf3));
 }
 
-void set_registers(Insn& insn, const ZydisDecodedInstruction& z, Operands operands) {
+void set_registers(Insn& insn, const ZydisDecodedInstruction& z, OperandList operands) {
   if (!operands_tell_all(z)) {
     insn.registers_read = insn.registers_changed = 0xffff;
     return;
@@ -253,19 +290,7 @@ bool is_rsp(ZydisRegister r) {
          r == ZYDIS_REGISTER_SPL;
 }
 
-bool is_vector(ZydisRegister r) {
-  switch (ZydisRegisterGetClass(r)) {
-    case ZYDIS_REGCLASS_X87:
-    case ZYDIS_REGCLASS_MMX:
-    case ZYDIS_REGCLASS_XMM:
-    case ZYDIS_REGCLASS_YMM:
-    case ZYDIS_REGCLASS_ZMM:
-    case ZYDIS_REGCLASS_MASK:
-      return true;
-    default:
-      return false;
-  }
-}
+bool is_vector(ZydisRegister r) { return registers().vector[r]; }
 
 // Also those that name no register: fninit, emms, fxsave, xsave, vzeroupper. A few others, like crc32, count
 // too.
@@ -326,9 +351,14 @@ void set_lea(Insn& insn, const ZydisDecodedInstruction& z, const ZydisDecodedOpe
 }  // namespace
 
 std::optional<Insn> decode(std::span<const uint8_t> bytes, TargetAddr at) {
+  Operands decoded;
+  return decode(bytes, at, decoded);
+}
+
+std::optional<Insn> decode(std::span<const uint8_t> bytes, TargetAddr at, Operands& decoded) {
   ZydisDecoderContext context;
-  ZydisDecodedInstruction z;
-  ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+  ZydisDecodedInstruction& z = decoded.insn;
+  ZydisDecodedOperand* const operands = decoded.all.data();
   if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder(), &context, bytes.data(), bytes.size(), &z)))
     return std::nullopt;
   if (!ZYAN_SUCCESS(ZydisDecoderDecodeOperands(&decoder(), &context, &z, operands, z.operand_count)))

@@ -3,15 +3,31 @@
 
 namespace blip::x86 {
 
-std::optional<Operands> operands_of(std::span<const uint8_t> bytes) {
-  static const ZydisDecoder decoder = [] {
+namespace {
+
+const ZydisDecoder& decoder() {
+  static const ZydisDecoder instance = [] {
     ZydisDecoder d;
     ZydisDecoderInit(&d, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
     return d;
   }();
+  return instance;
+}
+
+}  // namespace
+
+std::optional<ZydisDecodedInstruction> shape_of(std::span<const uint8_t> bytes) {
+  ZydisDecoderContext context;
+  ZydisDecodedInstruction insn;
+  if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder(), &context, bytes.data(), bytes.size(), &insn)))
+    return std::nullopt;
+  return insn;
+}
+
+std::optional<Operands> operands_of(std::span<const uint8_t> bytes) {
   Operands operands;
-  if (!ZYAN_SUCCESS(
-          ZydisDecoderDecodeFull(&decoder, bytes.data(), bytes.size(), &operands.insn, operands.all.data())))
+  if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder(), bytes.data(), bytes.size(), &operands.insn,
+                                           operands.all.data())))
     return std::nullopt;
   return operands;
 }

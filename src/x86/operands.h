@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 
+#include "x86/decode.h"
 #include "x86/registers.h"
 
 namespace blip::x86 {
@@ -30,6 +31,12 @@ struct Operands {
 };
 
 std::optional<Operands> operands_of(std::span<const uint8_t> bytes);
+
+// The same without its operands, which takes half the time.
+std::optional<ZydisDecodedInstruction> shape_of(std::span<const uint8_t> bytes);
+
+// Both views of an instruction for the price of one: see decode().
+std::optional<Insn> decode(std::span<const uint8_t> bytes, TargetAddr at, Operands& operands);
 
 // 0 rax .. 15 r15, whatever its width; kNoRegister: no general register.
 uint8_t general_register(ZydisRegister r);

@@ -70,24 +70,27 @@ StackEffect of_exchange(const Operands& o) {
 
 StackEffect stack_effect(std::span<const uint8_t> bytes) {
   const auto o = operands_of(bytes);
-  if (!o) return {};
-  switch (o->insn.mnemonic) {
+  return o ? stack_effect(*o) : StackEffect{};
+}
+
+StackEffect stack_effect(const Operands& o) {
+  switch (o.insn.mnemonic) {
     case ZYDIS_MNEMONIC_PUSH:
-      return {.kind = Kind::kPush, .reg = register_at(*o, 0), .size = width_of(*o)};
+      return {.kind = Kind::kPush, .reg = register_at(o, 0), .size = width_of(o)};
     case ZYDIS_MNEMONIC_PUSHF:
     case ZYDIS_MNEMONIC_PUSHFQ:
-      return {.kind = Kind::kPush, .size = width_of(*o)};
+      return {.kind = Kind::kPush, .size = width_of(o)};
     case ZYDIS_MNEMONIC_POP: {
-      StackEffect pop{.kind = Kind::kPop, .reg = register_at(*o, 0), .size = width_of(*o)};
-      if (pop.reg == kNoRegister && o->is_register(0))
-        pop.clobbered = registers_changed(*o) & static_cast<uint16_t>(~bit(kRsp));
+      StackEffect pop{.kind = Kind::kPop, .reg = register_at(o, 0), .size = width_of(o)};
+      if (pop.reg == kNoRegister && o.is_register(0))
+        pop.clobbered = registers_changed(o) & static_cast<uint16_t>(~bit(kRsp));
       return pop;
     }
     case ZYDIS_MNEMONIC_POPF:
     case ZYDIS_MNEMONIC_POPFQ:
-      return {.kind = Kind::kPop, .size = width_of(*o)};
+      return {.kind = Kind::kPop, .size = width_of(o)};
     case ZYDIS_MNEMONIC_LEAVE:
-      return {.kind = Kind::kLeave, .size = width_of(*o)};
+      return {.kind = Kind::kLeave, .size = width_of(o)};
     case ZYDIS_MNEMONIC_CALL:
       return {.clobbered = kCallerSaved};
     case ZYDIS_MNEMONIC_SYSCALL:
@@ -95,22 +98,22 @@ StackEffect stack_effect(std::span<const uint8_t> bytes) {
     case ZYDIS_MNEMONIC_RET:
       return {};
     case ZYDIS_MNEMONIC_MOV:
-      return of_move(*o);
+      return of_move(o);
     case ZYDIS_MNEMONIC_LEA:
-      return of_lea(*o);
+      return of_lea(o);
     case ZYDIS_MNEMONIC_ADD:
-      return of_sum(*o, 1);
+      return of_sum(o, 1);
     case ZYDIS_MNEMONIC_SUB:
-      return of_sum(*o, -1);
+      return of_sum(o, -1);
     case ZYDIS_MNEMONIC_INC:
     case ZYDIS_MNEMONIC_DEC:
-      return clobbers(*o);
+      return clobbers(o);
     case ZYDIS_MNEMONIC_AND:
-      return of_and(*o);
+      return of_and(o);
     case ZYDIS_MNEMONIC_XCHG:
-      return of_exchange(*o);
+      return of_exchange(o);
     default:
-      return clobbers(*o);
+      return clobbers(o);
   }
 }
 

@@ -30,5 +30,6 @@ struct StackEffect {
 
 // A call counts as coming back with the registers that the C ABI saves.
 StackEffect stack_effect(std::span<const uint8_t> bytes);
+StackEffect stack_effect(const struct Operands& operands);
 
 }  // namespace blip::x86

@@ -37,6 +37,15 @@ uint16_t address_registers(const ZydisDecodedOperand& memory) {
   return bit(general_register(memory.mem.base)) | bit(general_register(memory.mem.index));
 }
 
+// Whether an operand that is written down may be rsp, or a part of it: register 4, by one of the places that
+// hold numbers of registers. Most instructions have none there.
+bool may_name_rsp(const ZydisDecodedInstruction& z) {
+  constexpr uint8_t kNumber = 4;
+  if (z.encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY) return true;
+  if (!(z.attributes & ZYDIS_ATTRIB_HAS_MODRM)) return (z.opcode & 7) == kNumber;
+  return z.raw.modrm.reg == kNumber || (z.raw.modrm.mod == 3 && z.raw.modrm.rm == kNumber);
+}
+
 // What the first operand is made of, if it is a sum, a copy, or aligned.
 uint16_t made_of(const Operands& o) {
   switch (o.insn.mnemonic) {
@@ -92,12 +101,15 @@ bool sets_a_stack(const Operands& o, std::span<const uint8_t> code) {
 }  // namespace
 
 bool calculates_with_rsp(std::span<const uint8_t> code) {
-  bool found = false;
-  each_instruction(code, [&](const Operands& o) {
-    found = sets_rsp(o) && !sets_a_stack(o, code);
-    return !found;
-  });
-  return found;
+  for (size_t at = 0; at < code.size();) {
+    const auto insn = shape_of(code.subspan(at));
+    if (insn && may_name_rsp(*insn)) {
+      const auto o = operands_of(code.subspan(at));
+      if (o && sets_rsp(*o) && !sets_a_stack(*o, code)) return true;
+    }
+    at += insn ? insn->length : 1;
+  }
+  return false;
 }
 
 }  // namespace blip::x86

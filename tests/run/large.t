@@ -49,16 +49,16 @@ expect: large_begin
 
 case: SIGINT while it is planned
 launch: blip record -p $PID --every-instruction liblarge.so:* -o t
-sh: until grep -Eq 'SigCgt:.*[2367abef]$$' /proc/$BLIP_PID/status; do sleep 0.01; done
-end: INT
+sh: until grep -Eq 'SigCgt:.*[2367abef]$$' /proc/$BLIP_PID/status; do :; done; kill -INT $BLIP_PID
+end: alone
 expect-exit: 0
 expect-stderr: stopped before any probe was armed
 sh: test ! -e t && ! grep blip /proc/$PID/maps
 
 case: SIGTERM while it is planned
 launch: blip trace -p $PID --every-instruction liblarge.so:*
-sh: until grep -Eq 'SigCgt:.*[2367abef]$$' /proc/$BLIP_PID/status; do sleep 0.01; done
-end: TERM
+sh: until grep -Eq 'SigCgt:.*[2367abef]$$' /proc/$BLIP_PID/status; do :; done; kill -TERM $BLIP_PID
+end: alone
 expect-exit: 0
 expect-stderr: stopped before any probe was armed
 sh: ! grep blip /proc/$PID/maps
