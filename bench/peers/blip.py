@@ -13,8 +13,8 @@ NO_RSEQ = {"GLIBC_TUNABLES": "glibc.pthread.rseq=0"}
 FUNCTION, RETURN = ["--function", "work"], ["--return", "work"]
 LATENCY = ["--latency", "--function", "work"]
 CASES = {  # label, verb, probe, contexts, the target's environment, calls per burst
-    "reg": ("blip record, reg:rdi", "record", FUNCTION, ["reg:rdi"], {}, CALLS),
-    "tid": ("blip record, reg:rdi + tid", "record", FUNCTION, ["reg:rdi", "tid"], {}, CALLS),
+    "reg": ("blip record --no-tid, reg:rdi", "record", FUNCTION + ["--no-tid"], ["reg:rdi"], {}, CALLS),
+    "tid": ("blip record, reg:rdi (and tid)", "record", FUNCTION, ["reg:rdi"], {}, CALLS),
     "pid_tid": ("blip record, reg:rdi + pid + tid", "record", FUNCTION, ["reg:rdi", "pid", "tid"], {}, CALLS),
     "shared": ("blip record, reg:rdi, shared ring", "record", FUNCTION, ["reg:rdi"], NO_RSEQ, SHARED_CALLS),
     "string": ("blip record, int + string of 16 by name", "record", FUNCTION + ["--capture", "value, text"], [], {}, CALLS),

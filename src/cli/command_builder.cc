@@ -103,6 +103,9 @@ Status CommandBuilder::apply(const OptionFact& fact, const std::string& value) {
     case OptionId::kNoInline:
       options.no_inline = true;
       return {};
+    case OptionId::kNoTid:
+      options.no_tid = true;
+      return {};
     case OptionId::kLatency:
       options.latencies = true;
       return {};

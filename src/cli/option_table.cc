@@ -47,7 +47,7 @@ constexpr VerbFact kVerbs[] = {
      "speed; nothing\n"
      "is printed. The default for DIR is ./blip-COMM-PID-DATE-TIME.",
      "two families of functions, until Ctrl-C or the end of the process\n"
-     "blip record -p 4711 --function 'parse_*' --function 'libz.so.1:inflate' --context tid\n"
+     "blip record -p 4711 --function 'parse_*' --function 'libz.so.1:inflate'\n"
      "five seconds, into a directory of your choice, and look at it\n"
      "blip record -p 4711 --function 'handle_*' --duration 5s -o /tmp/handle && blip view /tmp/handle\n"
      "a context for each probe: contexts belong to the probe before them\n"
@@ -134,7 +134,8 @@ constexpr OptionFact kOptions[] = {
      "with "
      "ret (all of "
      "rax, whatever the function's type is), latency_ns (since the entry), depth (how many calls of probed "
-     "functions it was in) and tail (1: it ended with a jump to another function, ret is not known). Calls "
+     "functions it was in, at most 65535) and tail (1: it ended with a jump to another function, ret is not "
+     "known). Calls "
      "that "
      "longjmp or "
      "an exception leaves give no event. Not in Go. Repeatable",
@@ -188,6 +189,11 @@ constexpr OptionFact kOptions[] = {
      "never "
      "means those",
      kTracing | kList},
+    {OptionId::kNoTid, OptionGroup::kProbes, "", "no-tid", "",
+     "store the thread (vtid) only in events of probes with --context tid. Without this every event has it, "
+     "in 4 "
+     "bytes. Readers nest calls by it",
+     kRecord},
     {OptionId::kLatency, OptionGroup::kProbes, "", "latency", "",
      "measure calls instead of counting hits: --function and --return then mean the same, every call of the "
      "functions "

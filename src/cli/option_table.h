@@ -30,6 +30,7 @@ enum class OptionId {
   kCapture,
   kStringMax,
   kNoInline,
+  kNoTid,
   kLatency,
   kContext,
   kPid,

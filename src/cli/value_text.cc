@@ -33,6 +33,12 @@ void append_plain(std::string& out, ctf::FieldType type, const uint8_t* from, bo
     case ctf::FieldType::kStackId:
       append_number(out, load<uint32_t>(from));
       break;
+    case ctf::FieldType::kUint16:
+      append_number(out, load<uint16_t>(from));
+      break;
+    case ctf::FieldType::kUint8:
+      append_number(out, load<uint8_t>(from));
+      break;
     case ctf::FieldType::kUint64:
       append_number(out, load<uint64_t>(from));
       break;

@@ -26,6 +26,10 @@ uint32_t field_size(FieldType type) {
     case FieldType::kHex64:
     case FieldType::kStackInfo:
       return 8;
+    case FieldType::kUint16:
+      return 2;
+    case FieldType::kUint8:
+      return 1;
     case FieldType::kText16:
       return 16;
     case FieldType::kText256:

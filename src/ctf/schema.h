@@ -34,9 +34,13 @@ enum class FieldType {
   kNote,      // `note` stands in its place; no record holds it
   kFaults,    // 8 bytes: bit n says that output n could not be read; it is 0 or empty then
   kCut,       // 8 bytes: bit n says that there was more of output n
+
+  // Plain again; here, because regions in targets hold these numbers.
+  kUint16,
+  kUint8,
 };
 
-constexpr bool is_plain(FieldType type) { return type < FieldType::kInt; }
+constexpr bool is_plain(FieldType type) { return type < FieldType::kInt || type >= FieldType::kUint16; }
 // In bytes, of a plain one.
 uint32_t field_size(FieldType type);
 

@@ -59,7 +59,7 @@ class Bytes {
 
 Field any_field(Bytes& from, int depth) {
   Field f{.name = from.text()};
-  f.type = static_cast<FieldType>(from.byte() % (static_cast<int>(FieldType::kCut) + 1));
+  f.type = static_cast<FieldType>(from.byte() % (static_cast<int>(FieldType::kUint8) + 1));
   const uint8_t flags = from.byte();
   f.is_context = flags & 1;
   f.is_signed = flags & 2;

@@ -97,6 +97,10 @@ std::string FieldDeclarer::declare(const Field& field, const std::string& name,
     case FieldType::kUint32:
     case FieldType::kStackId:
       return "uint32_t " + name + ";";
+    case FieldType::kUint16:
+      return "uint16_t " + name + ";";
+    case FieldType::kUint8:
+      return "uint8_t " + name + ";";
     case FieldType::kUint64:
       return "uint64_t " + name + ";";
     case FieldType::kHex64:

@@ -46,7 +46,8 @@ void EnterEmitter::emit_fast() {
   a_.mov(qword_ptr(rcx, kOuter), rdx);
   a_.shl(rax, abi::kDepthBits);
   a_.mov(ax, dx);
-  a_.inc(ax);
+  a_.add(ax, 1);
+  a_.sbb(ax, 0);  // at most kDepthMask
   a_.mov(qword_ptr(rsi, kTop), rax);
   if (keep_)
     a_.mov(rsi, rcx);

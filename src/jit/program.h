@@ -18,9 +18,9 @@ enum class Capture : uint8_t {
   kTid,            // 4 bytes
   kCpu,            // 4 bytes
   kThreadKey,      // 16 bytes reserved, the tid in the first 4: the consumer puts the thread's name there
-  kShortConstant,  // `value`, 4 bytes
+  kShortConstant,  // `value`, 1 byte
   kLatency,        // of a return: 8 bytes, units of the record's clock since the entry
-  kDepth,          // of a return: 4 bytes, how many probed calls of the thread it was in
+  kDepth,          // of a return: 2 bytes, how many probed calls of the thread it was in
   kStack,          // 4 bytes: the id of the stack (abi/unwind.h)
   kHitWord,        // `value`, 8 bytes, where nothing is computed at a hit but the record has a hit word
   kNone,           // room for what blip puts in

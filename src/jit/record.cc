@@ -189,7 +189,7 @@ void RecordEmitter::emit_field(const Field& field, Path path) {
       }
       return;
     case Capture::kShortConstant:
-      a_.mov(dword_ptr(rdx, field.offset), static_cast<uint32_t>(field.value));
+      a_.mov(byte_ptr(rdx, field.offset), static_cast<uint8_t>(field.value));
       return;
     case Capture::kLatency:  // the class in the header's low bits does not matter: the entry has zeros there
       if (has_latency_in_frame(program_)) {  // then the frame has it
@@ -203,7 +203,7 @@ void RecordEmitter::emit_field(const Field& field, Path path) {
       return;
     case Capture::kDepth:
       a_.movzx(eax, word_ptr(rsi, offsetof(abi::ShadowFrame, outer)));
-      a_.mov(to, eax);
+      a_.mov(to, ax);
       return;
     case Capture::kStack:
       a_.mov(eax, dword_ptr(rsp, frame_.stack_id_slot()));

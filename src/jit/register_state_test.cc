@@ -158,7 +158,7 @@ class PaddedProgram {
       case Capture::kLatency:
         return word < 1'000'000'000'000;
       case Capture::kDepth:
-        return static_cast<uint32_t>(word) == 0;
+        return static_cast<uint16_t>(word) == 0;
       case Capture::kTid:
       case Capture::kThreadKey:
         return !env_.tid_offset || static_cast<int32_t>(word) == ::gettid();

@@ -30,7 +30,7 @@ struct Call {
   uint64_t time;  // of the return
   uint64_t result;
   uint64_t latency;
-  uint32_t depth;
+  uint16_t depth;
 };
 
 enum class Way { kRseq, kShared, kMonotonic };
@@ -170,7 +170,7 @@ inline std::vector<Call> ProbedFunction::calls() {
     Call call{.time = tsc, .result = 0, .latency = 0, .depth = 0};
     std::memcpy(&call.result, record + 8, 8);
     std::memcpy(&call.latency, record + 16, 8);
-    std::memcpy(&call.depth, record + 24, 4);
+    std::memcpy(&call.depth, record + 24, sizeof call.depth);
     calls.push_back(call);
   };
   const ring::RecordClock now{env_.monotonic.has_value()};

@@ -32,7 +32,7 @@ class Shadow {
     }
     abi::ShadowThread* thread = this->thread(true);
     frame->outer = thread != nullptr ? outer_of(*thread) : abi::kNoCall;
-    if (thread != nullptr) thread->top = slot_ << abi::kDepthBits | ((frame->outer + 1) & abi::kDepthMask);
+    if (thread != nullptr) thread->top = slot_ << abi::kDepthBits | depth_inside(*frame);
     return frame;
   }
 
@@ -93,6 +93,10 @@ class Shadow {
     return nullptr;
   }
 
+  static uint64_t depth_inside(const abi::ShadowFrame& f) {
+    const uint64_t depth = f.outer & abi::kDepthMask;
+    return depth == abi::kDepthMask ? depth : depth + 1;
+  }
   static uint64_t id_of(const abi::ShadowFrame& f) { return f.sum - f.slot - f.time - f.outer; }
   bool is_class(uint64_t id) const {
     return id >= abi::kFirstClass && id < shared_at<const abi::DataHeader>(control_, 0)->class_count;

@@ -82,8 +82,8 @@ void add_return_fields(std::vector<LayoutField>& out) {
   out.push_back(result);
   out.push_back(
       {{.name = "latency_ns", .type = ctf::FieldType::kUint64, .is_duration = true}, jit::Capture::kLatency});
-  out.push_back({{"depth", ctf::FieldType::kUint32}, jit::Capture::kDepth});
-  out.push_back({{"tail", ctf::FieldType::kUint32}, jit::Capture::kShortConstant});
+  out.push_back({{"depth", ctf::FieldType::kUint16}, jit::Capture::kDepth});
+  out.push_back({{"tail", ctf::FieldType::kUint8}, jit::Capture::kShortConstant});
   for (size_t i = first; i < out.size(); ++i) out[i].field.group = ctf::FieldGroup::kOwn;
 }
 
@@ -113,8 +113,8 @@ std::optional<ctf::Field> pid_field(const Options& options, size_t request) {
 std::vector<LayoutField> request_fields(const Options& options, size_t request, bool shared_class) {
   std::vector<LayoutField> all;
   if (options.mode == Mode::kCount) return all;
-  if (options.mode == Mode::kTrace) add_context({ContextKind::kTid, {}}, all);
   if (shared_class || names_addresses(options)) add_context({ContextKind::kIp, {}}, all);
+  if (stores_tid(options)) add_context({ContextKind::kTid, {}}, all);
   for (const Context& context : options.probes[request].contexts) add_context(context, all);
   if (options.probes[request].kind == ProbeKind::kReturn) add_return_fields(all);
 

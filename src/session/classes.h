@@ -48,13 +48,13 @@ class ClassTable {
  public:
   explicit ClassTable(const Options& options) : options_(options) {}
 
-  // Programs for the places of one more process; classes that are new are added. In kTrace mode every
-  // class carries the tid; unless counting, every class leads with the pid if children are followed, several
-  // processes traced, or the user asks for it. All places of a source line have one class, and so have the
-  // copies of an inlined function in another. Unless counting, the places of one request share a class that
-  // carries the ip if it asks for every instruction, or if there are more than kMaxOwnClasses: of these
-  // places, or in the trace where classes come later. Fails where an event would be too large, or where not
-  // all ids are below `end_id`; nothing is added then.
+  // Programs for the places of one more process; classes that are new are added. Where stores_tid() says so
+  // every class carries the tid; unless counting, every class leads with the pid if children are followed,
+  // several processes traced, or the user asks for it. All places of a source line have one class, and so
+  // have the copies of an inlined function in another. Unless counting, the places of one request share a
+  // class that carries the ip if it asks for every instruction, or if there are more than kMaxOwnClasses: of
+  // these places, or in the trace where classes come later. Fails where an event would be too large, or where
+  // not all ids are below `end_id`; nothing is added then.
   Result<std::vector<jit::Program>> add(std::span<const ProbedPlace> places, uint32_t end_id = UINT32_MAX);
 
   // The largest record in a ring that a place of these requests may need.

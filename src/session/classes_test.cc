@@ -17,6 +17,7 @@ std::vector<std::string> names(const ctf::EventClass& c) {
 
 Options one_request(Mode mode, std::vector<Context> contexts) {
   Options options;
+  options.no_tid = true;
   options.mode = mode;
   options.follow_fork = false;
   options.probes.push_back({*elf::parse_spec("f*"), std::move(contexts)});
@@ -56,6 +57,32 @@ TEST(Classes, contexts_come_before_registers) {
 TEST(Classes, live_events_carry_the_thread_once) {
   EXPECT_THAT(names(make(one_request(Mode::kTrace, {{ContextKind::kTid, {}}}), 1).classes[0]),
               ElementsAre("vtid"));
+}
+
+TEST(Classes, recorded_events_carry_the_thread_unless_it_is_not_wanted) {
+  Options options = one_request(Mode::kRecord, {{ContextKind::kRegister, "rdi"}});
+  options.probes.push_back(options.probes[0]);
+  options.probes[1].kind = ProbeKind::kEveryInstruction;
+  for (const bool no_tid : {false, true}) {
+    options.no_tid = no_tid;
+    ClassTable table(options);
+    auto places = functions(2);
+    places[1].request = 1;
+    ASSERT_TRUE(table.add(places));
+    const auto tids = [&](size_t i) { return names(table.classes()[i])[0] == "vtid"; };
+    EXPECT_EQ(tids(0), !no_tid);
+    EXPECT_EQ(tids(1), !no_tid);
+  }
+}
+
+TEST(Classes, the_thread_of_a_return_costs_no_room) {
+  Options options = one_request(Mode::kRecord, {});
+  options.probes[0].kind = ProbeKind::kReturn;
+  EXPECT_EQ(make(options, 1).programs[0].record_size, 32u);
+  options.no_tid = false;
+  const auto table = make(options, 1);
+  EXPECT_THAT(names(table.classes[0]), ElementsAre("vtid", "ret", "latency_ns", "depth", "tail"));
+  EXPECT_EQ(table.programs[0].record_size, 32u);
 }
 
 TEST(Classes, all_registers_are_eighteen_fields) {

@@ -101,8 +101,14 @@ struct Options {
   ClockChoice clock = ClockChoice::kAuto;
   Backend backend = Backend::kAuto;
   bool allow_trap = false;  // where no jump fits
+  bool no_tid = false;      // kRecord: events tell their thread only where a context asks for it
   bool verbose = false;
   std::string command_line;
 };
+
+// Every event tells its thread.
+inline bool stores_tid(const Options& options) {
+  return options.mode == Mode::kTrace || (options.mode == Mode::kRecord && !options.no_tid);
+}
 
 }  // namespace blip::session

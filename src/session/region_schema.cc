@@ -29,7 +29,8 @@ namespace blip::session {
 
 namespace {
 
-constexpr ctf::FieldType kLastType = ctf::FieldType::kStackInfo;
+constexpr ctf::FieldType kLastType = ctf::FieldType::kUint8;
+constexpr ctf::FieldType kFirstTyped = ctf::FieldType::kInt;
 
 std::string word(std::string_view text) {
   std::string out = "=";  // so that an empty word is one
@@ -69,6 +70,11 @@ class Words {
     return bad_ ? least : value;
   }
   bool flag() { return number(0, 1) != 0; }
+  ctf::FieldType plain_type() {
+    const auto type = static_cast<ctf::FieldType>(number(0, static_cast<int>(kLastType)));
+    if (!ctf::is_plain(type)) bad_ = true;
+    return bad_ ? ctf::FieldType{} : type;
+  }
 
   std::string text() {
     std::string_view from = next();
@@ -148,7 +154,7 @@ void parse_class(Words& words, RegionSchema& schema) {
 
 void parse_field(Words& words, ctf::EventClass& c) {
   ctf::Field field{};
-  field.type = static_cast<ctf::FieldType>(words.number(0, static_cast<int>(kLastType)));
+  field.type = words.plain_type();
   field.is_context = words.flag();
   field.is_implicit = words.flag();
   field.name = words.text();
@@ -187,7 +193,7 @@ std::optional<uint32_t> parse_typed(Words& words, ctf::EventClass& c) {
   if (depth != 0 && !outer) return std::nullopt;
   ctf::Field field{};
   field.type = static_cast<ctf::FieldType>(
-      words.number(static_cast<int>(kLastType) + 1, static_cast<int>(ctf::FieldType::kCut)));
+      words.number(static_cast<int>(kFirstTyped), static_cast<int>(ctf::FieldType::kCut)));
   field.is_context = words.flag();
   field.is_implicit = words.flag();
   field.output = words.number<uint32_t>(0, UINT32_MAX);

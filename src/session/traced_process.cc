@@ -337,9 +337,9 @@ Result<std::unique_ptr<EventSource>> TracedProcess::make_source(uint32_t largest
   return source;
 }
 
-// In kTrace mode every event tells its thread.
 bool TracedProcess::asks_for_threads() const {
-  if (context_.options.mode != Mode::kRecord) return context_.options.mode == Mode::kTrace;
+  if (context_.options.mode == Mode::kCount) return false;
+  if (stores_tid(context_.options)) return true;
   const auto& probes = context_.options.probes;
   return std::any_of(probes.begin(), probes.end(), [](const ProbeRequest& r) {
     return std::any_of(r.contexts.begin(), r.contexts.end(), [](const Context& c) {

@@ -29,10 +29,25 @@ reads:
 case: functions of the executable and of a library in one trace
 target: lib_calls 100
 with: libcalls.so.1
-run: blip record -p $PID --function parse_* --function libcalls.so.1:lib_work --context tid -o t
+run: blip record -p $PID --function parse_* --function libcalls.so.1:lib_work -o t
 reads:
 check: [len(events(n)) for n in ("parse_one", "parse_two", "lib_work", "other")] == [100, 200, 100, 0]
 check: {e.vtid for e in events()} == {PID}
+
+case: every event of every class has its thread
+target: lib_calls 100
+with: libcalls.so.1
+run: blip record -p $PID --function parse_one --return parse_two --every-instruction libcalls.so.1:lib_work -o t
+reads:
+check: len(events("parse_two:return")) == 200 and {e.vtid for e in events()} == {PID}
+
+case: --no-tid leaves the thread out, but where a context asks for it
+target: lib_calls 100
+with: libcalls.so.1
+run: blip record -p $PID --no-tid --function parse_* --function libcalls.so.1:lib_work --context tid --return parse_two -o t
+reads:
+check: {e.vtid for e in events("lib_work")} == {PID}
+check: not any(hasattr(e, "vtid") for e in events() if e.name != "lib_work")
 
 case: a context belongs to the probe before it
 target: lib_calls 10
@@ -81,7 +96,7 @@ exact:
 
 case: the trace of more events than one ring holds is whole
 target: loop_calls 200000
-run: blip record -p $PID --function work --context reg:rdi -o t
+run: blip record -p $PID --function work --context reg:rdi --subbuf-size 2M -o t
 reads:
 exact:
 check: summary.discarded == 0
