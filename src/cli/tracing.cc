@@ -54,8 +54,7 @@ void tell_end(const Command& command, const Summary& summary) {
   if (command.session.verbose)
     say(fmt::format("end: {}; detached in {:.1f} ms (target paused {:.2f} ms), {:.3f} s of CPU used to drain",
                     why(summary.end), summary.detach_ms, summary.detach_paused_ms, summary.consumer_cpu_s));
-  if (summary.discarded != 0)
-    say("events were discarded because the buffers were full: try a larger --subbuf-size or fewer probes");
+  if (!summary.buffer_advice.empty()) say(summary.buffer_advice);
   say(summary_line(summary));
 }
 

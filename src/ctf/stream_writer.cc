@@ -59,7 +59,9 @@ StreamWriter::~StreamWriter() {
 }
 
 void StreamWriter::set_discarded(uint64_t cumulative, uint64_t time_ns) {
-  discarded_ = std::max(discarded_, cumulative);
+  if (cumulative <= discarded_) return;
+  if (!error_) close_packet();
+  discarded_ = cumulative;
   discarded_time_ = time_ns;
 }
 
@@ -69,6 +71,7 @@ bool StreamWriter::make_room(uint64_t time_ns, uint32_t fields_size) {
     return false;
   }
   close_packet();
+  tell_discarded(std::min(time_ns, std::max(last_time_, discarded_time_)));
   if (full_packets_ == kBufferPackets) write_packets();
   if (error_) {
     ++lost_events_;
@@ -88,15 +91,8 @@ void StreamWriter::open_packet(uint64_t time_ns) {
 
 void StreamWriter::close_packet() {
   if (!open_) return;
-  // Readers take the count of discarded events as the difference to the packet before, so those before the
-  // end of the first packet need an empty one in front.
-  if (sequence_ == 0 && discarded_ != 0) {
-    std::memmove(slot(1), slot(0), kPacketSize);
-    cursor_ += kPacketSize;
-    seal(begin_time_, begin_time_, header_size_, 0, 0);
-  }
   seal(begin_time_, last_time_, static_cast<uint32_t>(cursor_ - slot(full_packets_)), open_events_,
-       discarded_);
+       sealed_discarded_);
   open_ = false;
   room_ = -1;
 }
@@ -115,12 +111,12 @@ void StreamWriter::seal(uint64_t begin, uint64_t end, uint32_t content_bytes, ui
   sealed_discarded_ = discarded;
 }
 
-// Events discarded after the last packet: an empty one carries the count.
-void StreamWriter::tell_discarded() {
+// Events discarded after the last packet: an empty one, up to `end`, carries the count. In front of all others
+// there is one more, since readers take differences.
+void StreamWriter::tell_discarded(uint64_t end) {
   if (discarded_ == sealed_discarded_) return;
   if (full_packets_ + 2 > kBufferPackets) write_packets();
   if (error_) return;
-  const uint64_t end = std::max(last_time_, discarded_time_);
   const uint64_t begin = last_time_ != 0 ? last_time_ : end;
   if (sequence_ == 0) seal(begin, begin, header_size_, 0, 0);
   seal(begin, end, header_size_, 0, discarded_);
@@ -134,7 +130,7 @@ Status StreamWriter::flush_full() {
 
 Status StreamWriter::flush_all() {
   if (!error_) close_packet();
-  if (!error_) tell_discarded();
+  if (!error_) tell_discarded(std::max(last_time_, discarded_time_));
   write_packets();
   if (!error_ && was_removed()) fail(removed());
   if (error_) tell_lost();

@@ -55,9 +55,9 @@ class StreamWriter {
     copy_fields(to + sizeof pid, fields, fields_size);
   }
 
-  // How many events were discarded before they came here, since the beginning of the stream. Goes into the
-  // packet being filled; if none is, flush_all() writes an empty one for it, which ends at `time_ns` (or at
-  // the last event).
+  // How many events were discarded before they came here, since the beginning of the stream. Those that are
+  // new were discarded between the last event and `time_ns`: the packet being filled ends, and an empty one
+  // that covers this time tells of them. Readers take the difference to the packet before.
   void set_discarded(uint64_t cumulative, uint64_t time_ns = 0);
 
   // Writes all complete packets, in one write(2).
@@ -108,7 +108,7 @@ class StreamWriter {
   void open_packet(uint64_t time_ns);
   void close_packet();
   void seal(uint64_t begin, uint64_t end, uint32_t content_bytes, uint64_t events, uint64_t discarded);
-  void tell_discarded();
+  void tell_discarded(uint64_t end);
   void write_packets();
   void keep_open_packet();
   bool was_removed() const;

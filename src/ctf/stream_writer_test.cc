@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include <csignal>
+#include <tuple>
 
 #include "ctf/test_support.h"
 
@@ -94,9 +95,31 @@ TEST_F(StreamWriterTest, flushing_twice_writes_nothing_new) {
   writer.set_discarded(3);
   for (int i = 0; i < 5; ++i) ASSERT_TRUE(writer.flush_all());
   const auto packets = check();
-  ASSERT_EQ(packets.size(), 2u) << "an empty one from which 3 are counted, and the event";
+  ASSERT_EQ(packets.size(), 2u) << "the event, and an empty one that tells of the 3";
   EXPECT_EQ(packets[0].discarded, 0u);
   EXPECT_EQ(packets[1].discarded, 3u);
+}
+
+TEST_F(StreamWriterTest, discards_are_told_between_the_events_around_them) {
+  StreamWriter writer = trace_.stream("s");
+  for (uint64_t i = 0; i < 5; ++i) append_word(writer, kStart + i, i);
+  writer.set_discarded(7, kStart + 30);
+  writer.set_discarded(9, kStart + 40);
+  for (uint64_t i = 50; i < 55; ++i) append_word(writer, kStart + i, i);
+  writer.set_discarded(10, kStart + 1000);  // read late
+  append_word(writer, kStart + 60, 60);
+  ASSERT_TRUE(writer.flush_all());
+  const auto packets = check();
+  ASSERT_EQ(packets.size(), 5u);
+  const auto facts = [&](size_t i) {
+    return std::tuple(packets[i].begin - kStart, packets[i].end - kStart, packets[i].events.size(),
+                      packets[i].discarded);
+  };
+  EXPECT_EQ(facts(0), std::tuple(0, 4, 5, 0));
+  EXPECT_EQ(facts(1), std::tuple(4, 40, 0, 9));
+  EXPECT_EQ(facts(2), std::tuple(50, 54, 5, 9));
+  EXPECT_EQ(facts(3), std::tuple(54, 60, 0, 10));
+  EXPECT_EQ(facts(4), std::tuple(60, 60, 1, 10));
 }
 
 TEST_F(StreamWriterTest, a_last_empty_packet_carries_late_discards) {
@@ -110,7 +133,7 @@ TEST_F(StreamWriterTest, a_last_empty_packet_carries_late_discards) {
   ASSERT_EQ(packets.size(), 2u);
   EXPECT_EQ(packets[1].discarded, 9u) << "the count never shrinks";
   EXPECT_TRUE(packets[1].events.empty());
-  EXPECT_EQ(packets[1].end, kStart + 60);
+  EXPECT_EQ(packets[1].end, kStart + 50);
 }
 
 TEST_F(StreamWriterTest, fields_larger_than_a_packet_are_lost_and_counted) {

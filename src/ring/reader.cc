@@ -34,6 +34,19 @@ uint64_t RingReader::backlog() const {
   return std::min(pos - consumed_, ring_size_);
 }
 
+std::optional<uint64_t> RingReader::head() const {
+  const uint64_t pos = __atomic_load_n(&control_->pos, __ATOMIC_ACQUIRE);
+  if (!plausible(pos)) return std::nullopt;
+  return pos;
+}
+
+// A hit is discarded where the sub-buffer after its own is not free. Until something is released the head
+// stays where that happened, so that this look still finds it.
+bool RingReader::may_be_full() const {
+  const uint64_t used = __atomic_load_n(&control_->pos, __ATOMIC_RELAXED) - released_;
+  return used + 2 * subbuf_size_ > ring_size_;
+}
+
 bool RingReader::plausible(uint64_t pos) const {
   return pos % abi::kRecordAlign == 0 && pos - consumed_ <= ring_size_;
 }
@@ -47,7 +60,9 @@ void RingReader::resync(uint64_t pos, DrainStats& stats) {
 
 void RingReader::drained_to(uint64_t pos) {
   consumed_ = pos;
-  if (!holds_) __atomic_store_n(&control_->consumed, consumed_, __ATOMIC_RELEASE);
+  if (holds_) return;
+  released_ = consumed_;
+  __atomic_store_n(&control_->consumed, consumed_, __ATOMIC_RELEASE);
 }
 
 void RingReader::release(abi::ReleaseNote note) {

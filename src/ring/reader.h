@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -27,9 +28,17 @@ class RingReader {
 
   // Calls sink(uint64_t tsc, uint16_t class_id, const uint8_t* record, uint32_t size) for everything
   // published up to now, in time order. `record` is a private copy, valid during the call. At most one ring's
-  // worth per call; ends soon after `most` bytes.
+  // worth per call; ends soon after `most` bytes, and never goes beyond `until`, which head() told before.
   template <class Sink, class Clock = TscClock>
-  DrainStats drain(Sink&& sink, Clock&& clock = {}, uint64_t most = UINT64_MAX);
+  DrainStats drain(Sink&& sink, Clock&& clock = {}, uint64_t most = UINT64_MAX,
+                   std::optional<uint64_t> until = std::nullopt);
+
+  // Where the next record will be; nullopt if what the target says cannot be.
+  std::optional<uint64_t> head() const;
+  // What was drained ends here.
+  uint64_t consumed() const { return consumed_; }
+  // Whether hits may have been discarded since the last release: not a whole sub-buffer is free.
+  bool may_be_full() const;
 
   // From now on what is drained keeps its room in the ring until it is released: should blip die, whoever
   // finds the ring reads on from there.
@@ -80,9 +89,9 @@ class RingReader {
 };
 
 template <class Sink, class Clock>
-DrainStats RingReader::drain(Sink&& sink, Clock&& clock, uint64_t most) {
+DrainStats RingReader::drain(Sink&& sink, Clock&& clock, uint64_t most, std::optional<uint64_t> until) {
   DrainStats stats;
-  const uint64_t pos = __atomic_load_n(&control_->pos, __ATOMIC_ACQUIRE);
+  const uint64_t pos = until ? *until : __atomic_load_n(&control_->pos, __ATOMIC_ACQUIRE);
   if (!plausible(pos)) {
     resync(pos, stats);
     return stats;

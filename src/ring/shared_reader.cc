@@ -40,6 +40,11 @@ uint64_t* SharedRingReader::slot(uint64_t ticket) const {
   return reinterpret_cast<uint64_t*>(slots_ + (ticket & (slot_count_ - 1)) * slot_size_);
 }
 
+// The hint is anyone's word, and may be a little behind.
+bool SharedRingReader::may_be_full() const {
+  return __atomic_load_n(&ring_->tail_hint, __ATOMIC_RELAXED) - consumed_ >= slot_count_ / 2;
+}
+
 uint32_t SharedRingReader::acquire_buffer() {
   if (free_buffers_.empty()) {
     free_buffers_.push_back(static_cast<uint32_t>(buffers_.size() / buffer_size()));

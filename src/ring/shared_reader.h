@@ -42,6 +42,9 @@ class SharedRingReader {
   // commit later than the watchdog allows.
   uint64_t complete_until() const { return safe_; }
 
+  // Whether hits may have been discarded since the last drain: much of the ring is claimed.
+  bool may_be_full() const;
+
   // Tickets taken since the last release.
   uint64_t unreleased() const { return consumed_ - released_; }
   // All that was handed out is in files; `note` tells in how much of them (the rest of it is set here).

@@ -26,6 +26,7 @@ struct ConsumerTotals {
   uint64_t discarded = 0;
   uint64_t skipped = 0;
   uint64_t malformed = 0;
+  uint64_t ring_needed = 0;  // bytes of each CPU's ring that would have been enough; 0: not known
 };
 
 // How many events a trace may hold, over all its processes.

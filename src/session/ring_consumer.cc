@@ -19,7 +19,7 @@ constexpr uint64_t kWatchdogNs = 100'000'000;
 // Between taking the time and publishing the record only an interrupt or the hypervisor can hold up a writer
 // of an rseq ring; a thread that is scheduled away begins anew.
 constexpr uint64_t kLongestSectionNs = 10'000'000;
-constexpr uint64_t kRoundsPerRefresh = 16;  // of thread names and discarded counts
+constexpr uint64_t kRoundsPerRefresh = 16;  // of thread names and all discarded counts
 // What is drained keeps its room in the ring until it is in the files, at the latest when it takes this part
 // of the ring, or after so long.
 constexpr uint64_t kHeldPart = 16;
@@ -31,6 +31,21 @@ uint32_t ring_size_of(const ctf::EventClass& c) {
   if (!c.has_hit_word) return most;
   const auto least = static_cast<uint32_t>(abi::Geometry::align_up(c.fixed_size, abi::kRecordAlign));
   return ring::dynamic_size(least, most);
+}
+
+struct Discarded {
+  uint64_t hits = 0;
+  uint64_t bytes = 0;  // that they would have taken, at most
+};
+
+Discarded discarded_in(const ring::CounterReader& counters, uint32_t row, std::span<const uint32_t> sizes) {
+  Discarded sum;
+  for (uint32_t id = 0; id < sizes.size(); ++id) {
+    const uint64_t hits = counters.read(abi::kDiscarded, row, id);
+    sum.hits += hits;
+    sum.bytes += hits * ring::most_size(sizes[id]);
+  }
+  return sum;
 }
 
 }  // namespace
@@ -50,6 +65,9 @@ RingConsumer::RingConsumer(const ConsumerInput& input, const RingInput& rings)
   if (geometry_.ring_size() == 0) return;  // counting: nothing to drain
   for (uint32_t i = 0; i < geometry_.ring_count; ++i)
     rings_.emplace_back(geometry_, region_, i, record_sizes_, rings.start_tsc);
+  marks_.resize(geometry_.ring_count + 1);
+  needs_.resize(geometry_.ring_count, BufferNeed(geometry_.ring_size()));
+  needs_.emplace_back(uint64_t{geometry_.slot_count} * geometry_.slot_size);
   ring_pids_ = rings.ring_pids;
   ring_pids_.resize(geometry_.ring_count, rings.vpid);
   shared_.emplace(geometry_, region_, record_sizes_, rings.start_tsc);
@@ -156,12 +174,56 @@ ring::DrainStats RingConsumer::drain_ring(uint32_t ring) {
   if (out) rings_[ring].hold_drained();
   ring::DrainStats all;
   while (all.bytes < geometry_.ring_size()) {
-    const ring::DrainStats some = rings_[ring].drain(sink, now_, piece);
+    if (out) look_at_ring(ring);
+    const ring::DrainStats some = rings_[ring].drain(sink, now_, piece, marks_[ring].next());
     all += some;
+    const bool passed = out && pass_marks(ring);
     if (out && (release_all_ || rings_[ring].held() >= piece)) release(ring);
-    if (some.bytes == 0) break;
+    if (some.bytes == 0 && !passed) break;
   }
   return all;
+}
+
+// The count first, then the place: what was discarded up to now lies in front of it.
+void RingConsumer::look_for_discarded(uint32_t row, uint64_t place) {
+  Discarded found = discarded_in(ring::CounterReader(geometry_, region_), row, record_sizes_);
+  if (row == geometry_.ring_count) {
+    for (uint64_t n : shared_->discarded()) found.hits += n;
+    found.bytes = found.hits * geometry_.slot_size;
+    place = now_();
+  } else if (const auto head = rings_[row].head()) {
+    place = *head;
+  }
+  marks_[row].note({place, found.hits, ctf::HostClocks::monotonic_ns()});
+  needs_[row].discarded(found.bytes);
+}
+
+// A hit can have been discarded only if the ring is nearly full; the counts of all classes are read now and
+// then all the same.
+void RingConsumer::look_at_ring(uint32_t ring) {
+  const ring::RingReader& reader = rings_[ring];
+  needs_[ring].waiting(reader.backlog());
+  if (reader.may_be_full() || rounds_ % kRoundsPerRefresh == 0) look_for_discarded(ring, reader.consumed());
+  // A target that tells nonsense can have made the reader begin anew elsewhere.
+  while (marks_[ring].next() && *marks_[ring].next() - reader.consumed() > geometry_.ring_size())
+    tell(ring, marks_[ring].take());
+}
+
+// True: there was one where the reader is now.
+bool RingConsumer::pass_marks(uint32_t ring) {
+  if (marks_[ring].next() != rings_[ring].consumed()) return false;
+  tell(ring, marks_[ring].take());
+  return true;
+}
+
+// Before a record of the shared ring, or when none older than `tsc` can come.
+void RingConsumer::pass_shared_marks(uint64_t tsc) {
+  DiscardMarks& marks = marks_[geometry_.ring_count];
+  while (marks.next() && *marks.next() <= tsc) tell(geometry_.ring_count, marks.take());
+}
+
+void RingConsumer::tell(uint32_t row, const DiscardMarks::Mark& mark) {
+  if (RingOutput* out = output(row)) out->set_discarded(mark.discarded, mark.time_ns);
 }
 
 // Into the files first, then to the target.
@@ -185,13 +247,20 @@ uint64_t RingConsumer::drain_rings(bool last) {
   for (uint32_t i = 0; i < rings_.size(); ++i) round += drain_ring(i);
   if (shared_) {
     RingOutput* out = output(geometry_.ring_count);
+    if (out && (shared_->may_be_full() || rounds_ % kRoundsPerRefresh == 0))
+      look_for_discarded(geometry_.ring_count, 0);
     const auto sink = [&](uint64_t tsc, uint16_t id, const uint8_t* record, uint32_t size) {
+      if (marks_.back().next()) [[unlikely]]
+        pass_shared_marks(tsc);
       int32_t pid;
       std::memcpy(&pid, record + shared_->pid_offset(), sizeof pid);
       if (pid != shared_pid_) hear_of(shared_pid_ = pid);
       on_record(out, tsc, id, pid, record, size);
     };
-    round += last ? shared_->finish(sink, now_) : shared_->drain(sink, now_);
+    const ring::DrainStats some = last ? shared_->finish(sink, now_) : shared_->drain(sink, now_);
+    round += some;
+    pass_shared_marks(shared_->complete_until());
+    needs_.back().waiting(some.records * geometry_.slot_size);
     if (out && (release_all_ || shared_->unreleased() >= geometry_.slot_count / kHeldPart)) release_shared();
   }
   stats_ += round;
@@ -201,7 +270,6 @@ uint64_t RingConsumer::drain_rings(bool last) {
 uint64_t RingConsumer::drain(ctf::ClockPair start) {
   if (++rounds_ % kRoundsPerRefresh == 0) {
     if (names_) names_->refresh();
-    tell_discarded(start.ns);
   }
   release_all_ = start.ns - last_release_ns_ >= kHeldNs;
   if (release_all_) last_release_ns_ = start.ns;
@@ -226,18 +294,15 @@ void RingConsumer::finish() {
   for (int i = 0; i < kLastRounds && drain_rings(false) > 0; ++i) {
   }
   drain_rings(true);
-  tell_discarded(clock_.sample().ns);
+  tell_all_discarded();
   flush(true);
   for (uint32_t i = 0; i < rings_.size() && !outputs_.empty(); ++i) release(i);
 }
 
-void RingConsumer::tell_discarded(uint64_t now_ns) {
-  const ring::CounterReader counters(geometry_, region_);
+void RingConsumer::tell_all_discarded() {
   for (uint32_t row = 0; row < outputs_.size(); ++row) {
-    uint64_t discarded = counters.row_totals(row).discarded;
-    if (row == geometry_.ring_count)
-      for (uint64_t n : shared_->discarded()) discarded += n;
-    outputs_[row].set_discarded(discarded, now_ns);
+    look_for_discarded(row, 0);
+    while (marks_[row].next()) tell(row, marks_[row].take());
   }
 }
 
@@ -247,6 +312,7 @@ ConsumerTotals RingConsumer::totals() const {
   totals.malformed = stats_.malformed;
   totals.discarded += counted.discarded + stats_.discarded;
   totals.skipped = counted.skipped;
+  for (const BufferNeed& need : needs_) totals.ring_needed = std::max(totals.ring_needed, need.most());
   return totals;
 }
 

@@ -11,7 +11,9 @@
 #include "ring/drain_stats.h"
 #include "ring/reader.h"
 #include "ring/shared_reader.h"
+#include "session/buffer_need.h"
 #include "session/consumer.h"
+#include "session/discard_marks.h"
 #include "session/stack_cache.h"
 
 namespace blip::session {
@@ -50,7 +52,12 @@ class RingConsumer final : public Consumer {
   const uint8_t* finished(const Layout& layout, const uint8_t* record, uint32_t size);
   std::span<const uint64_t> frames_of(const Layout& layout);
   void hear_of(int32_t pid);
-  void tell_discarded(uint64_t now_ns);
+  void look_for_discarded(uint32_t row, uint64_t place);
+  void look_at_ring(uint32_t ring);
+  bool pass_marks(uint32_t ring);
+  void pass_shared_marks(uint64_t tsc);
+  void tell(uint32_t row, const DiscardMarks::Mark& mark);
+  void tell_all_discarded();
   uint64_t drain_rings(bool last);
   ring::DrainStats drain_ring(uint32_t ring);
   void release(uint32_t ring);
@@ -72,6 +79,8 @@ class RingConsumer final : public Consumer {
   ctf::ClockSegment latency_scale_;
   std::vector<uint8_t> scratch_;
   ring::DrainStats stats_;
+  std::vector<DiscardMarks> marks_;  // by row: positions in the ring; of the shared ring, times
+  std::vector<BufferNeed> needs_;    // by row
   uint64_t rounds_ = 0;
   uint64_t round_start_ns_ = 0;
   bool release_all_ = false;  // in this round

@@ -150,6 +150,28 @@ TEST_F(RingConsumerTest, what_is_not_as_its_class_says_is_malformed_and_the_rest
   EXPECT_THAT(shown_, ElementsAre(raw(kPid) + packed("good")));
 }
 
+// The ring is full behind the first events: what is discarded there is told between them and what comes later.
+TEST_F(RingConsumerTest, discards_are_told_where_they_happened) {
+  ASSERT_TRUE(write_files());
+  for (uint64_t n = 0; n < 3; ++n) write_plain(n);
+  region_.ring_control(0)->pos = kGeometry.subbuf_size;  // behind them is padding
+  auto* discarded = reinterpret_cast<uint64_t*>(region_.region() +
+                                                kGeometry.counter_offset(abi::kDiscarded, 0, kPlain));
+  *discarded = 5;
+  consumer_.drain(clock_.sample());
+  *discarded = 6;
+  finish();
+  const std::string packets = file("cpu0");
+  std::vector<std::pair<uint64_t, uint64_t>> facts;  // bits of content, discarded
+  for (size_t at = 0; at < packets.size(); at += ctf::kPacketSize) {
+    ctf::PacketHeader header;
+    std::memcpy(&header, &packets[at], sizeof header);
+    facts.push_back({header.content_size / 8 - sizeof header, uint64_t{header.events_discarded}});
+  }
+  EXPECT_THAT(facts, ElementsAre(std::pair(3 * 16, 0), std::pair(0, 5), std::pair(0, 6)));
+  EXPECT_GT(consumer_.totals().ring_needed, kGeometry.ring_size());
+}
+
 TEST_F(RingConsumerTest, nothing_younger_is_shown_while_a_slot_of_the_shared_ring_is_unfinished) {
   const ring::Reservation slow = ring::reserve(region_.region(), kPlain);
   ASSERT_NE(slow.record, nullptr);

@@ -45,6 +45,7 @@ Summary Session::Impl::run(const Hooks& hooks) {
   summary.events = totals.events;
   summary.discarded = totals.discarded;
   summary.skipped = totals.skipped;
+  summary.buffer_advice = buffer_advice();
   if (totals.malformed != 0)
     summary.warnings.push_back(
         fmt::format("{} places in the buffers made no sense and were cut", totals.malformed));

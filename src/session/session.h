@@ -75,6 +75,7 @@ struct Summary {
   uint64_t events = 0;
   uint64_t discarded = 0;
   uint64_t skipped = 0;
+  std::string buffer_advice;       // where events were discarded: what would have helped
   std::string output_dir;          // kRecord
   std::vector<ProbeCount> counts;  // kCount: one per probe, in the order asked for
   std::vector<CallSummary> calls;  // kRecord, and with latencies: one per function whose returns are probed

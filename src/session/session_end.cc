@@ -2,12 +2,20 @@
 // From the end of the loop to the summary.
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <bit>
+
 #include "session/environment.h"
 #include "session/session_impl.h"
 
 namespace blip::session {
 
 namespace {
+
+// As the option takes it.
+std::string size_text(uint64_t bytes) {
+  return bytes >= 1 << 20 ? fmt::format("{}M", bytes >> 20) : fmt::format("{}k", bytes >> 10);
+}
 
 double to_ms(std::chrono::nanoseconds t) { return std::chrono::duration<double, std::milli>(t).count(); }
 
@@ -19,9 +27,26 @@ void Session::Impl::add_totals(TracedProcess& process) {
   totals.discarded += more.discarded;
   totals.skipped += more.skipped + process.lost_with_others();
   totals.malformed += more.malformed;
+  totals.ring_needed = std::max(totals.ring_needed, more.ring_needed);
   for (std::string& warning : process.consumer().warnings()) warnings.push_back(std::move(warning));
   if (options.mode == Mode::kCount && !options.latencies) process.add_hits(hits);
   if (options.mode == Mode::kRecord || options.latencies) process.add_calls(calls);
+}
+
+std::string Session::Impl::buffer_advice() const {
+  constexpr uint64_t kMargin = 4;  // a quarter more: no two runs are the same
+  const std::string discarded = "events were discarded because the buffers were full: ";
+  if (totals.discarded == 0) return {};
+  if (totals.ring_needed == 0) return discarded + "try a larger --subbuf-size or fewer probes";
+  const uint64_t wanted = (totals.ring_needed + totals.ring_needed / kMargin) / options.subbuf_count;
+  const uint64_t enough = std::max(uint64_t{context.subbuf_size} * 2, std::bit_ceil(wanted));
+  if (enough * options.subbuf_count <= kMaxRingSize)
+    return discarded + fmt::format("--subbuf-size {} would have been enough", size_text(enough));
+  return discarded +
+         fmt::format(
+             "{} MiB for each CPU would have been enough, more than blip takes. Name fewer functions, or "
+             "record less of them with --filter",
+             totals.ring_needed >> 20);
 }
 
 void Session::Impl::count(Summary& summary) const {

@@ -33,6 +33,7 @@ inline proc::CommandSignals current_command;
 
 constexpr std::chrono::milliseconds kLookForProcesses{100};
 constexpr int kTriesWhileWaiting = 20;
+constexpr uint64_t kMaxRingSize = uint64_t{1} << 30;
 
 struct Session::Impl {
   explicit Impl(const Options& o) : options(o), context(options) {
@@ -87,6 +88,7 @@ struct Session::Impl {
   void retire(TracedProcess& process);
   void finish(Summary& summary, const Hooks& hooks);
   void add_totals(TracedProcess& process);
+  std::string buffer_advice() const;
   void count(Summary& summary) const;
   void tell_calls(Summary& summary) const;
   std::string place_of(uint64_t ip) const;

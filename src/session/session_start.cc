@@ -18,7 +18,6 @@ namespace blip::session {
 
 namespace {
 
-constexpr uint64_t kMaxRingSize = uint64_t{1} << 30;
 constexpr uint64_t kAllBuffers = uint64_t{1} << 30;  // of all processes, unless the user says otherwise
 constexpr uint32_t kLeastSubbuf = 64 << 10;
 

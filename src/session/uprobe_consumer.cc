@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kLastRounds = 4;
 constexpr uint64_t kLongestHitNs = 10'000'000;  // from a hit's time to the end of its record
-constexpr uint64_t kRoundsPerLook = 16;         // at threads and discarded counts
+constexpr uint64_t kRoundsPerLook = 16;         // at threads
 
 template <typename T>
 void store(uint8_t* at, T value) {
@@ -104,11 +104,11 @@ uint64_t UprobeConsumer::drain_ring() {
 }
 
 uint64_t UprobeConsumer::drain(ctf::ClockPair start) {
-  if (++rounds_ % kRoundsPerLook == 0) {
-    tell_discarded(start.ns);
-    if (uprobes_.follow_threads().value_or(false)) ++rebound_;
-  }
+  if (++rounds_ % kRoundsPerLook == 0 && uprobes_.follow_threads().value_or(false)) ++rebound_;
+  // Counted before the hits are taken, told behind them: the kernel's ring was full there.
+  const std::vector<uint64_t> discarded = uprobes_.discarded_by_cpu();
   const uint64_t bytes = drain_ring();
+  tell_discarded(discarded, start.ns);
   note_complete(start.ns);
   flush(false);
   return bytes;
@@ -126,13 +126,11 @@ void UprobeConsumer::finish() {
   const progress::Step step("writing the rest of the trace");
   for (int i = 0; i < kLastRounds && drain_ring() > 0; ++i) {
   }
-  tell_discarded(clock_.sample().ns);
+  tell_discarded(uprobes_.discarded_by_cpu(), clock_.sample().ns);
   flush(true);
 }
 
-void UprobeConsumer::tell_discarded(uint64_t now_ns) {
-  if (outputs_.empty()) return;
-  const std::vector<uint64_t> discarded = uprobes_.discarded_by_cpu();
+void UprobeConsumer::tell_discarded(const std::vector<uint64_t>& discarded, uint64_t now_ns) {
   for (size_t cpu = 0; cpu < outputs_.size() && cpu < discarded.size(); ++cpu)
     outputs_[cpu].set_discarded(discarded[cpu], now_ns);
 }

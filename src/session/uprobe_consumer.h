@@ -34,7 +34,7 @@ class UprobeConsumer final : public Consumer {
   uint64_t drain_ring();
   void note_complete(uint64_t start_ns);
   void on_hit(const probe::UprobeHit& hit);
-  void tell_discarded(uint64_t now_ns);
+  void tell_discarded(const std::vector<uint64_t>& by_cpu, uint64_t now_ns);
 
   probe::Uprobes& uprobes_;
   const UprobePoints& points_;

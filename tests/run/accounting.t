@@ -4,7 +4,7 @@ as: both
 timeout: 60
 
 case: default buffers lose nothing at full speed
-target: loop_calls 300000
+target: loop_calls 200000
 run: blip record -p $PID --function work -o t
 exact:
 check: summary.discarded == 0 and summary.skipped == 0
@@ -88,3 +88,34 @@ target: loop_static 50000
 run: blip record -p $PID --function work --context reg:rdi -o t
 exact:
 check: [e.rdi for e in events()] == list(range(50000))
+
+case: discards are told where they happened
+target: loop_calls 100000
+start: blip record -p $PID --function work --num-subbuf 2 --subbuf-size 64k --context reg:rdi -o t
+go:
+signal: STOP blip
+go:
+signal: CONT blip
+go:
+end:
+exact: total
+check: summary.discarded > 50000 and sum(h.count for h in holes()) == summary.discarded
+check: not [h for h in holes() if any(h.begin < e.time < h.end for e in events() if e.cpu_id == h.cpu_id)]
+
+case: the size that blip names after a loss is enough for the same load
+target: loop_calls 100000
+sh: taskset -a -p -c 0 $PID
+start: blip record -p $PID --function work --subbuf-size 16k -o small
+signal: STOP blip
+go:
+signal: CONT blip
+end: INT
+expect-stderr: the buffers were full: --subbuf-size 512k would have been enough
+check: summary.discarded > 50000
+start: blip record -p $PID --function work --subbuf-size 512k -o t
+signal: STOP blip
+go:
+signal: CONT blip
+end:
+check: summary.discarded == 0 and summary.events == 100000
+check: "enough" not in err

@@ -16,7 +16,7 @@ DISCARDED = re.compile(r"[Dd]iscarded (\d+) event")
 
 def _is_event(line):
     """One of the user's: not what tells readers where files are mapped."""
-    return line.startswith("[") and " lttng_ust_statedump:" not in line and " lttng_ust_lib:" not in line
+    return line.startswith("[") and not re.search(r" (lttng_ust_statedump|lttng_ust_lib|blip_statedump):", line)
 
 
 def _run(argv):
@@ -71,3 +71,17 @@ def read_events(directory):
         fields["time"] = int(seconds) * 10**9 + int(nanos)
         events.append(types.SimpleNamespace(**fields))
     return events
+
+
+LOSS = re.compile(r'discarded (\d+) events? between \[([\d.]+)\] and \[([\d.]+)\].*?cpu(\d+)', re.S)
+
+
+def read_holes(directory):
+    """[hole]: .count events of CPU .cpu_id were discarded between .begin and .end (as .time of events)."""
+    def ns(text):
+        seconds, _, nanos = text.partition(".")
+        return int(seconds) * 10**9 + int(nanos)
+
+    text = _run(["babeltrace2", "--clock-seconds", str(directory)]).stderr
+    return [types.SimpleNamespace(count=int(n), begin=ns(begin), end=ns(end), cpu_id=int(cpu))
+            for n, begin, end, cpu in LOSS.findall(text)]
