@@ -45,6 +45,19 @@ std::string hex_bytes(const bt_field* structure, const char* name) {
   return hex;
 }
 
+// In whichever context of the event, or in its packet's.
+uint64_t context_number(const bt_event* event, const char* name) {
+  const bt_stream* stream = bt_event_borrow_stream_const(event);
+  const bt_packet* packet = bt_stream_class_supports_packets(bt_stream_borrow_class_const(stream))
+                                ? bt_event_borrow_packet_const(event)
+                                : nullptr;
+  for (const bt_field* context : {bt_event_borrow_common_context_field_const(event),
+                                  bt_event_borrow_specific_context_field_const(event),
+                                  packet ? bt_packet_borrow_context_field_const(packet) : nullptr})
+    if (member(context, name)) return number(context, name);
+  return 0;
+}
+
 }  // namespace
 
 // To names that are there already; others are made of all files when they are needed.
@@ -68,6 +81,31 @@ void ViewModules::take_build_id(int32_t vpid, const bt_field* payload) {
   tell_names(vpid, base, file->second);
 }
 
+void ViewModules::take_place(int32_t vpid, const bt_field* payload) {
+  places_[number(payload, "event_id")][vpid][number(payload, "address")] = {number(payload, "size"),
+                                                                            text(payload, "name")};
+}
+
+// A child of a fork has what its parent has, whose pid the trace need not tell.
+std::string ViewModules::place_of(const bt_event* event) const {
+  const auto of_class = places_.find(bt_event_class_get_id(bt_event_borrow_class_const(event)));
+  if (of_class == places_.end()) return {};
+  const uint64_t ip = context_number(event, "ip");
+  const auto find = [&](const Places& places) -> std::string {
+    auto place = places.upper_bound(ip);
+    if (place == places.begin()) return {};
+    const auto& [begin, found] = *--place;
+    if (ip - begin >= found.size) return {};
+    return ip == begin ? found.name : fmt::format("{}+{:#x}", found.name, ip - begin);
+  };
+  const auto own = of_class->second.find(static_cast<int32_t>(context_number(event, "vpid")));
+  if (own != of_class->second.end())
+    if (std::string name = find(own->second); !name.empty()) return name;
+  for (const auto& [vpid, places] : of_class->second)
+    if (std::string name = find(places); !name.empty()) return name;
+  return {};
+}
+
 session::FrameNames* ViewModules::names_of(int32_t vpid) {
   if (const auto known = names_.find(vpid); known != names_.end()) return known->second.get();
   const auto files = files_.find(vpid);
@@ -83,9 +121,7 @@ session::FrameNames* ViewModules::names_of(int32_t vpid) {
 bool ViewModules::take(const bt_event* event) {
   const char* name = bt_event_class_get_name(bt_event_borrow_class_const(event));
   if (!name || !session::is_statedump(name)) return false;
-  const bt_field* context = bt_event_borrow_common_context_field_const(event);
-  if (!context) context = bt_event_borrow_specific_context_field_const(event);
-  const auto vpid = static_cast<int32_t>(number(context, "vpid"));
+  const auto vpid = static_cast<int32_t>(context_number(event, "vpid"));
   const bt_field* payload = bt_event_borrow_payload_field_const(event);
   const std::string_view kind = std::string_view(name).substr(std::string_view(name).find(':') + 1);
   if (kind == "start") {  // after exec another one
@@ -94,6 +130,7 @@ bool ViewModules::take(const bt_event* event) {
   }
   if (kind == "bin_info" || kind == "load") take_file(vpid, payload);
   if (kind == "build_id") take_build_id(vpid, payload);
+  if (name == std::string_view(session::kPlaceEvent)) take_place(vpid, payload);
   if (kind == "unload") {
     files_[vpid].erase(number(payload, "baddr"));
     if (const auto names = names_.find(vpid); names != names_.end())

@@ -19,6 +19,10 @@ class ViewModules {
   // True: it was such an event, which is not to be shown.
   bool take(const bt_event* event);
 
+  // Where an event of a class that many places share happened, NAME or NAME+0xOFF; empty: it is none, or not
+  // known.
+  std::string place_of(const bt_event* event) const;
+
   // Of a process that nothing is told of what the first one has counts.
   const std::vector<session::NamedFrame>& of(int32_t vpid, uint64_t address, bool is_return);
 
@@ -36,11 +40,19 @@ class ViewModules {
 
   void take_file(int32_t vpid, const bt_field* payload);
   void take_build_id(int32_t vpid, const bt_field* payload);
+  struct Place {
+    uint64_t size = 0;
+    std::string name;
+  };
+  using Places = std::map<uint64_t, Place>;  // by their first address
+
+  void take_place(int32_t vpid, const bt_field* payload);
   void tell_names(int32_t vpid, uint64_t base, const File& file);
   session::FrameNames* names_of(int32_t vpid);
 
   // By process. Children have what their parent has: those with the same files share the names.
   std::map<int32_t, Files> files_;
+  std::map<uint64_t, std::map<int32_t, Places>> places_;           // by the class of their events
   std::map<int32_t, std::shared_ptr<session::FrameNames>> names_;  // of those that were asked for
 };
 

@@ -100,13 +100,23 @@ void ViewPrinter::append_text(const bt_message* message, const ViewFields::Scope
   const bt_event* event = bt_message_event_borrow_event_const(message);
   append_time(message);
   append_program(bt_stream_borrow_trace_const(bt_event_borrow_stream_const(event)));
-  const char* name = bt_event_class_get_name(bt_event_borrow_class_const(event));
   if (color_) line_ += kNameColor;
-  append_escaped(line_, name ? name : "<unknown>");
+  append_escaped(line_, name_of(event));
   if (color_) line_ += kPlain;
   append_fields(scopes);
   line_ += '\n';
   if (fields_.backtrace()) fields_.backtrace()->append_text(line_, &namer_);
+}
+
+// Where many places share a class, that of the place.
+std::string ViewPrinter::name_of(const bt_event* event) const {
+  constexpr std::string_view kReturn = ":return";
+  const char* text = bt_event_class_get_name(bt_event_borrow_class_const(event));
+  const std::string name = text ? text : "<unknown>";
+  std::string place = modules_.place_of(event);
+  if (place.empty()) return name;
+  if (name.ends_with(kReturn) && !place.ends_with(kReturn)) place += kReturn;
+  return place;
 }
 
 void ViewPrinter::append_fields(const ViewFields::Scopes& scopes) {

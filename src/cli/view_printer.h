@@ -33,6 +33,7 @@ class ViewPrinter {
   void append_program(const bt_trace* trace);
   void append_fields(const ViewFields::Scopes& scopes);
   void append_text(const bt_message* message, const ViewFields::Scopes& scopes);
+  std::string name_of(const bt_event* event) const;
 
   bool color_;
   bool json_;

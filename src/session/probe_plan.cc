@@ -4,7 +4,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 
+#include "probe/functions.h"
 #include "session/trampoline_room.h"
 
 namespace blip::session {
@@ -14,6 +17,14 @@ namespace {
 // Making a million names takes a second.
 bool needs_name(const Options& options, const Target& target) {
   return options.mode == Mode::kCount || options.probes[target.request].kind != ProbeKind::kEveryInstruction;
+}
+
+// As offsets are added to it.
+std::string function_name(const probe::Module& module, const elf::Function& function) {
+  constexpr std::string_view kNoOffset = "+0x0";
+  std::string name = probe::place_name(module, function, function.addr);
+  if (name.ends_with(kNoOffset)) name.resize(name.size() - kNoOffset.size());
+  return name;
 }
 
 }  // namespace
@@ -158,6 +169,34 @@ uint32_t ProbePlan::set_programs(const std::vector<jit::Program>& programs, size
     largest = std::max(largest, program.record_size);
   }
   return largest;
+}
+
+// Instructions of a function have one name together: a million names would take a second to make.
+std::vector<PlaceName> ProbePlan::place_names(const std::vector<ctf::EventClass>& classes) const {
+  std::vector<PlaceName> names;
+  std::map<std::tuple<uint32_t, size_t, uint64_t>, size_t> functions;  // class, module, address
+  for (size_t i = 0; i < probes.size(); ++i) {
+    const jit::Program& program = probes[i].program;
+    if (program.kind != jit::Program::Kind::kRecord || probes[i].planned.refused()) continue;
+    if (!classes[program.class_id - abi::kFirstClass].many_places) continue;
+    const Target& target = targets[points[i].target];
+    const probe::Module& module = modules[target.module];
+    const uint64_t ip = module.to_target(points[i].point.addr).value;
+    const FileAddr function = target.point.function.addr;
+    const bool is_instruction = points[i].role == ProbePoint::Role::kHit && target.name.empty() &&
+                                function.value <= points[i].point.addr.value;
+    if (!is_instruction) {  // an exit has its function's name
+      names.push_back({program.class_id, ip, 1, name_of(target, modules)});
+      continue;
+    }
+    const auto [known, is_new] =
+        functions.try_emplace({program.class_id, target.module, function.value}, names.size());
+    const uint64_t begin = module.to_target(function).value;
+    if (is_new) names.push_back({program.class_id, begin, 1, function_name(module, target.point.function)});
+    PlaceName& name = names[known->second];
+    name.size = std::max(name.size, ip - begin + 1);
+  }
+  return names;
 }
 
 bool ProbePlan::nothing_can_be_armed() const {

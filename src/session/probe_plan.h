@@ -13,6 +13,7 @@
 #include "probe/plan.h"
 #include "proc/maps.h"
 #include "session/classes.h"
+#include "session/place_name.h"
 #include "session/return_points.h"
 #include "session/session.h"
 #include "session/shared_calls.h"
@@ -52,6 +53,9 @@ struct ProbePlan {
   std::vector<ProbedPlace> places(const Options& options) const;
   // Gives the probes their programs, made of those of the targets. The size of the largest record.
   uint32_t set_programs(const std::vector<jit::Program>& programs, size_t first_group = 0);
+
+  // Of the places whose programs are of classes with many_places: what readers need to tell them apart.
+  std::vector<PlaceName> place_names(const std::vector<ctf::EventClass>& classes) const;
 
   bool nothing_can_be_armed() const;
   // Why, said before the target is touched.

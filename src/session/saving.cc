@@ -8,12 +8,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "ctf/packet.h"
 #include "ctf/trace_dir.h"
 #include "ring/format.h"
 #include "session/ring_consumer.h"
+#include "session/statedump.h"
 
 namespace blip::session {
 
@@ -122,6 +124,28 @@ bool cut_killed_trace(const SavedRegion& region) {
   return true;
 }
 
+// What tells readers the names of addresses: the packets of the killed trace, as some of the saved one.
+void copy_statedump(const RegionSchema& schema, const ctf::TraceDir& to, const ctf::Uuid& uuid) {
+  const std::string name = "statedump";
+  const Fd dir(schema.dir.empty() ? -1 : ::open(schema.dir.c_str(), O_DIRECTORY | O_RDONLY | O_CLOEXEC));
+  if (!dir) return;
+  const Fd from(
+      ::openat(dir.get(), (schema.prefix + name).c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+  struct stat file;
+  if (!from || ::fstat(from.get(), &file) != 0 || !S_ISREG(file.st_mode)) return;
+  const Fd copy(
+      ::openat(to.dir_fd(), name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  std::array<uint8_t, ctf::kPacketSize> packet;
+  ctf::PacketHeader header;
+  while (copy && ::read(from.get(), packet.data(), packet.size()) == ssize_t{packet.size()}) {
+    std::memcpy(&header, packet.data(), sizeof header);
+    if (header.magic != ctf::kPacketMagic || header.uuid != schema.uuid) return;
+    header.uuid = uuid;
+    std::memcpy(packet.data(), &header, sizeof header);
+    if (::write(copy.get(), packet.data(), packet.size()) != ssize_t{packet.size()}) return;
+  }
+}
+
 std::vector<int32_t> first_pids(const SavedRegion& region) {
   std::vector<int32_t> pids;
   for (uint32_t i = 0; i < region.geometry.ring_count; ++i) {
@@ -168,6 +192,8 @@ Result<SavedTrace> save_trace(SavedRegion region, pid_t pid, const std::string& 
   RegionSchema& schema = region.schema;
   TRY(ctf::TraceDir trace, ctf::TraceDir::create(dir));
   const ctf::Uuid uuid = ctf::random_uuid();
+  for (ctf::EventClass& c : schema.classes)
+    if (c.of_blip && c.tells_files) complete_statedump_class(c);
   ctf::TscClock clock(ctf::HostClocks{schema.monotonic}, schema.start);
   const auto write_metadata = [&] {
     return trace.write_metadata(ctf::metadata_text(schema.info, schema.classes, uuid));
@@ -191,6 +217,7 @@ Result<SavedTrace> save_trace(SavedRegion region, pid_t pid, const std::string& 
                            schema.info.streams_of_several = true;
                            return write_metadata();
                          }}));
+  copy_statedump(schema, trace, uuid);
   const bool killed_is_there = cut_killed_trace(region);
   consumer.finish();
   if (consumer.output_error()) return *consumer.output_error();

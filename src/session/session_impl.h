@@ -39,9 +39,7 @@ struct Session::Impl {
   explicit Impl(const Options& o) : options(o), context(options) {
     if (options.max_events) context.limit.most = *options.max_events;
     if (options.lifecycle || options.follow_exec) family.emplace(options.follow_fork);
-    if (options.mode == Mode::kRecord &&
-        std::any_of(options.probes.begin(), options.probes.end(), asks_for_stack))
-      statedump.emplace(context.classes);
+    if (options.mode == Mode::kRecord) statedump.emplace(context.classes);
     if (options.lifecycle) lifecycle.emplace(context.classes, context.limit);
   }
   ~Impl() { current_command.forget(); }
@@ -100,7 +98,7 @@ struct Session::Impl {
   ctf::Uuid uuid = ctf::random_uuid();
   ctf::TraceInfo info;
   TraceContext context;
-  std::optional<Statedump> statedump;  // where events have addresses to be named
+  std::optional<Statedump> statedump;  // kRecord
   std::optional<Spawn> spawn;
   std::vector<std::unique_ptr<TracedProcess>> planned;
   std::vector<std::unique_ptr<TracedProcess>> live;

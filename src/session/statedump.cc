@@ -47,7 +47,12 @@ std::vector<KindFact> kinds() {
           {"lttng_ust_lib:load", info_fields()},
           {"lttng_ust_lib:build_id", build_id_fields()},
           {"lttng_ust_lib:debug_link", debug_link_fields()},
-          {"lttng_ust_lib:unload", {address("baddr")}}};
+          {"lttng_ust_lib:unload", {address("baddr")}},
+          {kPlaceEvent,
+           {{.name = "event_id", .type = Type::kUint32},
+            address("address"),
+            {.name = "size", .type = Type::kUint64},
+            text("name")}}};
 }
 
 template <typename T>
@@ -70,7 +75,17 @@ uint64_t first_address(const probe::Module& module) {
 }  // namespace
 
 bool is_statedump(std::string_view name) {
-  return name.starts_with("lttng_ust_statedump:") || name.starts_with("lttng_ust_lib:");
+  return name.starts_with("lttng_ust_statedump:") || name.starts_with("lttng_ust_lib:") ||
+         name == kPlaceEvent;
+}
+
+void complete_statedump_class(ctf::EventClass& c) {
+  for (const KindFact& kind : kinds()) {
+    if (c.name != kind.name) continue;
+    std::erase_if(c.fields, [](const ctf::Field& f) { return !f.is_context; });
+    c.fields.insert(c.fields.end(), kind.payload.begin(), kind.payload.end());
+    ctf::lay_out(c);
+  }
 }
 
 Statedump::Statedump(ClassTable& classes) {
@@ -129,6 +144,19 @@ void Statedump::dump(ctf::StreamWriter& to, int32_t vpid, uint64_t time_ns,
   put(told, kStart, {});
   for (const probe::Module& module : modules) tell(told, module, kBinInfo, kBuildId, kDebugLink);
   put(told, kEnd, {});
+}
+
+void Statedump::places(ctf::StreamWriter& to, int32_t vpid, uint64_t time_ns,
+                       std::span<const PlaceName> names) const {
+  std::vector<uint8_t> payload;
+  for (const PlaceName& place : names) {
+    payload.clear();
+    add(payload, place.class_id);
+    add(payload, place.begin);
+    add(payload, place.size);
+    add_text(payload, place.name);
+    put({to, vpid, time_ns}, kPlace, payload);
+  }
 }
 
 void Statedump::loaded(ctf::StreamWriter& to, int32_t vpid, uint64_t time_ns,

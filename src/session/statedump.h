@@ -12,12 +12,20 @@
 #include "ctf/stream_writer.h"
 #include "probe/module.h"
 #include "session/classes.h"
+#include "session/place_name.h"
 #include "session/ring_output.h"
 
 namespace blip::session {
 
 // Events of a trace that are not of the user's probes but tell readers where files are mapped.
 bool is_statedump(std::string_view event_name);
+// blip's own: events of class `event_id` whose ip is in `size` bytes from `address` on are of the place
+// `name`.
+inline constexpr char kPlaceEvent[] = "blip_statedump:place";
+
+// One of its classes as it was when the region of a killed blip was described: gives it all its fields again,
+// which no record in a ring has.
+void complete_statedump_class(ctf::EventClass& event_class);
 
 // Tells in a trace which files a process has mapped, and which come and go later, in the words of LTTng-UST,
 // so that `babeltrace2 --debug-info` and `blip view` can name addresses after the process is gone.
@@ -33,6 +41,8 @@ class Statedump {
   // All that is mapped at the time, between a start and an end.
   void dump(ctf::StreamWriter& to, int32_t vpid, uint64_t time_ns,
             std::span<const probe::Module> modules) const;
+  // What events of shared classes are called, by their ip.
+  void places(ctf::StreamWriter& to, int32_t vpid, uint64_t time_ns, std::span<const PlaceName> names) const;
   void loaded(ctf::StreamWriter& to, int32_t vpid, uint64_t time_ns, const probe::Module& module) const;
   void unloaded(ctf::StreamWriter& to, int32_t vpid, uint64_t time_ns, const probe::Module& module) const;
 
@@ -47,6 +57,7 @@ class Statedump {
     kLoadBuildId,
     kLoadDebugLink,
     kUnload,
+    kPlace,
     kKinds
   };
   struct Told {

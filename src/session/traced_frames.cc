@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What is known of a traced process's files, for those who name the addresses of its backtraces.
+#include <utility>
+
 #include "ctf/clock.h"
 #include "session/traced_process.h"
 
@@ -22,6 +24,17 @@ void TracedProcess::tell_modules(const Statedump& statedump, std::unique_ptr<ctf
   statedump_ = &statedump;
   module_stream_ = std::move(stream);
   statedump.dump(*module_stream_, process_.ns_pid(), schema_.start.ns, plan_.modules);
+  tell_places(schema_.start.ns);
+}
+
+// Before arming: it takes time that the rings' reader must not lose.
+void TracedProcess::name_places(const ProbePlan& plan) {
+  if (context_.options.mode == Mode::kRecord) place_names_ = plan.place_names(context_.classes.classes());
+}
+
+void TracedProcess::tell_places(uint64_t time_ns) {
+  if (!module_stream_) return;
+  statedump_->places(*module_stream_, process_.ns_pid(), time_ns, std::exchange(place_names_, {}));
   (void)module_stream_->flush_all();
 }
 

@@ -287,6 +287,7 @@ Status TracedProcess::arm_plan(ProbePlan& plan, std::span<const proc::Map> mappe
       context_.classes.add(plan.places(context_.options), instrumentation.geometry().class_count));
   plan.set_programs(programs, targets - plan.targets.size());
   tell_rate(plan.probes, context_.latency_rate);
+  name_places(plan);
   const std::vector<ctf::EventClass>& all = context_.classes.classes();
   if (all.size() != schema_.classes.size()) {  // another process may have brought some
     schema_.classes = all;
@@ -294,6 +295,7 @@ Status TracedProcess::arm_plan(ProbePlan& plan, std::span<const proc::Map> mappe
     TRY_OK(hooks.before_events());
     source_->describe(schema_);
   }
+  tell_places(ctf::HostClocks::monotonic_ns());
   return instrumentation.add(mapped, plan.modules, std::move(plan.sites), plan.probes);
 }
 

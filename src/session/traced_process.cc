@@ -247,6 +247,7 @@ Status TracedProcess::arm() {
              .monotonic = context_.clock.clocks().counter_is_monotonic,
              .vpid = process_.ns_pid(),
              .classes = context_.classes.classes()};
+  name_places(plan_);
   TRY(source_, make_source(largest));
   hold_loader();
   feed_ranges();

@@ -140,6 +140,8 @@ class TracedProcess {
   bool asks_for_stacks() const;
   void update_stacks(const LibraryHooks& hooks);
   void tell_changes(const LibraryNews& news);
+  void name_places(const ProbePlan& plan);
+  void tell_places(uint64_t time_ns);
   std::vector<probe::Module> modules_now() const;
   std::vector<uint32_t> armed_classes() const;
   uint32_t frame_class(uint32_t id) const;
@@ -186,6 +188,7 @@ class TracedProcess {
   std::optional<FrameNames> names_;
   const Statedump* statedump_ = nullptr;
   std::unique_ptr<ctf::StreamWriter> module_stream_;
+  std::vector<PlaceName> place_names_;  // that the trace is to be told
   std::deque<ProbePlan> late_plans_;
   std::vector<probe::Module> planned_;  // modules that plans were made for, there or gone
   RegionSchema schema_;

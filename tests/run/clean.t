@@ -84,6 +84,18 @@ check: summary.discarded == 0 and summary.skipped == 0
 check: summary.events + count_events("t") == 6000
 unharmed:
 
+case: what is saved has its names too, and so has what was written before
+target: steps 20
+start: blip record -p $PID --every-instruction straight -o t
+go:
+signal: KILL blip
+wait: blip
+go:
+run: blip clean -p $PID --save rest
+reads: rest
+sh: blip view rest > text; grep -c ' straight+0xb: ' text; babeltrace2 rest | grep -c bin_info.*/steps; babeltrace2 t | grep -c bin_info.*/steps
+check: out.split() == ["40", "1", "1"]
+
 case: killed and saved while it works, again and again
 target: threads 3 20000
 timeout: 120

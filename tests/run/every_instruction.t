@@ -66,3 +66,11 @@ target: cancels_musl_static 20
 state: text fds
 run: blip count -p $PID --every-instruction *
 check: table()["wait_forever+0x0"] == 20
+
+case: a recorded trace names the places, whatever has become of the program
+run: blip record -p $PID --every-instruction straight --every-instruction looped -o t
+reads:
+sh: blip view t > text; grep -c ' straight: ' text; grep -c ' straight+0xb: ' text; grep -c ' looped+0x2: ' text
+check: out.split() == ["20", "20", "20"]
+sh: babeltrace2 t | grep -c 'blip_statedump:place.*address = 0x.*name = "straight"'
+check: out.split() == ["1"]

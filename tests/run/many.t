@@ -12,6 +12,13 @@ reads:
 check: len(events()) == armed.probes
 check: len({e.name for e in events()}) == armed.probes or hasattr(events()[0], "ip") or armed.probes > 4096
 
+case: five thousand functions recorded, and seen by their names when the process and its files have gone
+sh: cp $TARGETS/many gone && mkfifo in && (./gone < in > out & echo $$! > pid) && exec 3> in && until grep -q ready out; do sleep 0.05; done;
+  blip record -p $$(cat pid) --function 'many_0*' --return 'many_0*' -o t 2> err 3>&- & blip=$$!; until grep -q armed err; do sleep 0.05; done;
+  echo >&3; until grep -q done out; do sleep 0.05; done; exec 3>&-; wait $$blip; rm gone;
+  blip view t > text; grep -c ' many_0[0-9]*: {' text; grep -c ' many_0[0-9]*:return: {' text; ! grep -q ' many_0\*' text
+check: len(set(re.findall(r"\d+", out))) == 1 and int(out.split()[0]) > 4096
+
 case: five thousand functions counted
 run: blip count -p $PID --function many_0*
 check: sum(table().values()) == armed.probes

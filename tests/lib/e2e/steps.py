@@ -275,7 +275,6 @@ class Steps:
         names["table"] = lambda: dict((w[0], int(w[-1])) for w in map(str.split, scene.out.splitlines())
                                       if len(w) >= 2 and w[-1].isdigit())
         names["json_file"] = lambda path: [strict_json(line) for line in names["read_file"](path).splitlines()]
-        names["json_file"] = lambda path: [json.loads(line) for line in names["read_file"](path).splitlines()]
         names["holes"] = lambda: trace.read_holes(scene.trace_dir)
         names["count_events"] = lambda path: len(trace.read_events(scene.directory / path))
         names["read_file"] = lambda path: (scene.directory / path).read_text()
