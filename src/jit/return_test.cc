@@ -61,6 +61,16 @@ TEST_P(Returns, each_has_its_own_result_latency_and_depth) {
   EXPECT_EQ(f_.totals().skipped + f_.totals().abandoned, 0u);
 }
 
+TEST_P(Returns, the_depth_stays_at_the_most_that_can_be_told) {
+  f_(nothing, 1);  // the thread has its place now
+  for (abi::ShadowThread& thread : f_.region().threads())
+    if (thread.key != 0) thread.top = abi::kNoCall | abi::kDepthMask;
+  f_(recurse, 2);
+  const std::vector<Call> calls = f_.calls();
+  ASSERT_EQ(calls.size(), 4u);
+  for (size_t i = 1; i < calls.size(); ++i) EXPECT_EQ(calls[i].depth, abi::kDepthMask);
+}
+
 TEST_P(Returns, calls_left_by_longjmp_are_abandoned_when_their_place_is_used_again) {
   constexpr int kTimes = 10;
   static int left;
