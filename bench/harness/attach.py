@@ -13,6 +13,7 @@ SECTION = "attach"
 GLOBS = {1: "fn_0000", 10: "fn_000?", 100: "fn_00??", 1000: "fn_0???", 5000: "fn_????"}
 TRACED_SECONDS = 0.05
 SETTLE_SECONDS = 1.0
+LARGE_BUFFERS = "64M"
 LARGE = [  # (id, name, command, a function of it); the first that is installed of each group
     [("gdb", "1 function in gdb", ["gdb", "-q", "-nx"], "gdb:_Znwm")],
     [("node", "1 function in node", ["node", "-e", "process.stdin.resume()"], "node:uv_run"),
@@ -46,6 +47,7 @@ def _function_rows(scope, settings):
         if not row.problem:
             _add_function_checks(row, count)
         result.append(row)
+    result.append(_buffers_row(scope, settings, target))
     if not all(row.problem for row in result):
         result.append(_restored_row(target, program))
     end(target)
@@ -62,6 +64,16 @@ def _add_function_checks(row, count):
         row.checks.append(Check("P ms", row.columns["pause"], 15, 6))
         if "detach" in row.columns:
             row.checks.append(Check("detach ms", row.columns["detach"], 500, 50))
+
+
+def _buffers_row(scope, settings, target):
+    """Memory for the rings is made while the target is traced: neither T nor P may depend on it."""
+    name = f"1 function, --subbuf-size {LARGE_BUFFERS}"
+    args = _probe(GLOBS[1]) + ["--subbuf-size", LARGE_BUFFERS]
+    row = measure(scope, settings, "attach.buffers", name, [target.pid], args)
+    if not row.problem:
+        row.checks += [Check("T ms", row.median, 30, 15), Check("P ms", row.columns["pause"], 3, 1)]
+    return row
 
 
 def _large_row(scope, settings, group):

@@ -3,9 +3,10 @@
 //
 //   stop one thread    map data, gate page, pads; their contents are nobody's yet
 //   target runs        header, pads and site table are written through blip's own mappings
-//   stop one thread    page tables filled, so that pads do not fault
+//   target runs        page tables of what the first hits need are filled, from outside
 //   stop all threads   gate opened, PCs inside windows moved to their copies, then jumps written, page by
-//   page target runs        traced; no ptrace attachment exists
+//                      page
+//   target runs        traced; no ptrace attachment exists. The rest of the rings gets its memory
 #include "probe/instrumentation.h"
 
 #include <fmt/core.h>
@@ -40,17 +41,13 @@
 #include "ring/format.h"
 #include "ring/system_calls.h"
 
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23
-#endif
-
 namespace blip::probe {
 
 namespace {
 
 constexpr int kPatchTries = 6;
 constexpr std::chrono::milliseconds kPatchPause{2};
-constexpr uint64_t kPopulatePiece = 64 << 20;
+constexpr uint32_t kSharedRingBesideOthers = 4 << 20;
 constexpr uint32_t kEditsPerSpareProbe = 2;  // a site with a springboard
 
 std::span<const uint8_t> bytes_of(const auto& value) {
@@ -153,6 +150,7 @@ void Instrumentation::switch_probe(size_t index, bool on) {
 
 Result<RemovalReport> Instrumentation::disarm() {
   armed_ = false;
+  if (filler_) filler_->stop();
   return remove_from(process_, memory_, false);
 }
 
@@ -215,12 +213,17 @@ Status Instrumentation::run(ModuleSites sites) {
   geometry_.site_count =
       static_cast<uint32_t>(batches_.back().max_edits()) + kEditsPerSpareProbe * spare_probes_;
   TRY_OK(map_memory());
+  TRY(online_, proc::online_cpus());
+  room_ = ring::first_room(geometry_, online_.size());
+  live_ = live_parts(geometry_, room_, online_, live_classes_);
   TRY_OK(allocate(batches_.back().max_edits()));
   TRY_OK(fill_tables());
   TRY_OK(build());
-  TRY_OK(populate());
+  populate();
   TRY_OK(stop::check());
-  return patch_patiently();
+  TRY_OK(patch_patiently());
+  fill_rings();
+  return {};
 }
 
 Status Instrumentation::patch_patiently() {
@@ -264,6 +267,7 @@ Status Instrumentation::map_memory() {
           fmt::format("process {} runs under a seccomp filter: blip needs root to trace it", process_.pid()));
     facts_ = find_thread_facts(attachment, memory_, process_.ns_pid(), tid_hint);
     if (unhooked_clone_) facts_.rseq.reset();
+    size_shared_ring();
     prepare_ranges(caller);
     TRY(region_, TargetRegion::map(caller, process_, geometry_, batches_.back().neighbourhoods(),
                                    batches_.back().trampolines(),
@@ -272,6 +276,14 @@ Status Instrumentation::map_memory() {
     sharers_ = MemorySharers(process_.pid(), region_.data_fd);
     return check_tsc(caller);
   });
+}
+
+// All of its slots have to be written before the first hit. Where threads have rings of their own it takes
+// only what cannot use those: what comes before libc has registered them, children of vfork, interrupted
+// hits.
+void Instrumentation::size_shared_ring() {
+  if (!facts_.rseq || clock_ || geometry_.slot_size == 0) return;
+  geometry_.slot_count = std::min(geometry_.slot_count, kSharedRingBesideOthers / geometry_.slot_size);
 }
 
 // Records carry a time, also that of the vDSO's clock, which reads the TSC; where that is forbidden
@@ -383,7 +395,13 @@ Status Instrumentation::fill_header() {
   for (size_t i = 0; i < region_.pad_files.size(); ++i) header->pad_files[i] = region_.pad_files[i].inode;
   // Its last store is the magic number: who finds that finds the rest.
   ring::format_region(geometry_, region(), region_.control.value);
+  start_rings();
   return {};
+}
+
+void Instrumentation::start_rings() {
+  auto* controls = reinterpret_cast<abi::RingControl*>(region() + abi::kRingControlsOffset);
+  for (const unsigned cpu : online_) ring::start_with(room_, geometry_, process_.ns_pid(), controls[cpu]);
 }
 
 void Instrumentation::write_schema(std::string_view text) {
@@ -431,28 +449,25 @@ Status Instrumentation::write_gate(uint32_t gate) {
 
 // The site table is blip's own, and gets memory as it fills.
 Status Instrumentation::allocate(size_t edits) {
-  TRY(std::vector<RegionPart> parts, live_parts(geometry_, live_classes_));
+  std::vector<RegionPart> parts = live_;
   if (edits != 0) parts.push_back({geometry_.sites_offset(), edits * sizeof(abi::SiteEntry)});
   if (geometry_.schema_size != 0) parts.push_back({geometry_.schema_offset(), geometry_.schema_size});
   return region_.allocate(parts);
 }
 
-// Fills the page tables, so that pads do not fault; in pieces, because a remote call has a deadline.
-Status Instrumentation::populate() {
-  TRY(const std::vector<RegionPart> parts, live_parts(geometry_, live_classes_));
-  for (const RegionPart& part : parts) {
-    for (uint64_t done = 0; done < part.size; done += kPopulatePiece) {
-      const TargetAddr begin = region_.control + part.offset + done;
-      const uint64_t size = std::min(kPopulatePiece, part.size - done);
-      bool known = true;
-      TRY_OK(in_one_thread([&](proc::Attachment&, proc::RemoteCaller& caller) -> Status {
-        known = proc::remote_madvise(caller, begin, size, MADV_POPULATE_WRITE).has_value();
-        return {};
-      }));
-      if (!known) return {};  // kernels before 5.14: pads fault in each page once
-    }
+// So that the first pads do not fault.
+void Instrumentation::populate() {
+  for (const RegionPart& part : live_) {
+    const TargetAddr begin = region_.control + part.offset;
+    fault_in(memory_, {begin, begin + part.size});
   }
-  return {};
+}
+
+// The rest of the rings: the target does not wait for it.
+void Instrumentation::fill_rings() {
+  if (room_.end == geometry_.ring_size()) return;
+  const RegionView view{.fd = region_.data_fd.get(), .here = region(), .there = region_.control};
+  filler_ = std::make_unique<RingFiller>(geometry_, room_, online_, view, memory_);
 }
 
 }  // namespace blip::probe

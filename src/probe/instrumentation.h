@@ -21,6 +21,7 @@
 #include "probe/pads.h"
 #include "probe/region.h"
 #include "probe/removal.h"
+#include "probe/ring_filler.h"
 #include "probe/sharers.h"
 #include "probe/site_table.h"
 #include "probe/text.h"
@@ -82,6 +83,8 @@ class Instrumentation {
   const abi::Geometry& geometry() const { return geometry_; }
   // blip's mapping of the data region.
   uint8_t* region() const { return region_.data.data(); }
+  // What gets the rest of the rings' memory; null: they have all of it. Lives as long as this.
+  const RingFiller* filler() const { return filler_.get(); }
   const ArmReport& report() const { return report_; }
   size_t probe_count() const { return probes_.size(); }
   // Tells a later blip more of what the records are, if there is room.
@@ -151,6 +154,7 @@ class Instrumentation {
   void give_up_unpatched();
   bool meets_call(proc::Attachment& attachment, std::span<const InterruptedCode> interrupted, bool last_try);
   bool watches(const x86::Rewrite& rewrite) const;
+  void size_shared_ring();
   Status check_tsc(proc::RemoteCaller& caller);
   Status build();
   Status fill_tables();
@@ -177,9 +181,11 @@ class Instrumentation {
   bool forbids_calls() const { return !asks_kernel() || !no_calls_.empty(); }
   uint64_t shadow_size() const;
   Status write_gate(uint32_t gate);
-  Status populate();
+  void populate();
   Status allocate(size_t edits);
   Status make_live(size_t first);
+  void start_rings();
+  void fill_rings();
   Status patch_patiently();
   Result<bool> patch(bool last_try);
   Result<bool> patch_stopped(proc::Attachment& attachment, PatchIndex index, bool last_try);
@@ -257,6 +263,10 @@ class Instrumentation {
   OpenCalls open_calls_;
   std::set<size_t> removed_;             // probes
   std::vector<x86::Rewrite> once_here_;  // of sites that were taken out: threads may still be in their pads
+  std::vector<unsigned> online_;         // CPUs
+  ring::FirstRoom room_;
+  std::vector<RegionPart> live_;
+  std::unique_ptr<RingFiller> filler_;  // null: the rings have all of their memory
 };
 
 }  // namespace blip::probe

@@ -99,7 +99,7 @@ Status Instrumentation::make_live(size_t first) {
   uint32_t classes = live_classes_;
   for (size_t i = first; i < probes_.size(); ++i)
     classes = std::max(classes, probes_[i].program.class_id + 1);
-  TRY(std::vector<RegionPart> parts, histogram_parts(geometry_, live_classes_, classes));
+  std::vector<RegionPart> parts = histogram_parts(geometry_, online_, live_classes_, classes);
   const size_t used = geometry_.site_count - site_table_.room();
   parts.push_back({geometry_.sites_offset() + used * sizeof(abi::SiteEntry),
                    batches_.back().max_edits() * sizeof(abi::SiteEntry)});

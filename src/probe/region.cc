@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "proc/cpu.h"
+#include "probe/ring_filler.h"
 #include "proc/target_memory.h"
 
 #ifndef MFD_NOEXEC_SEAL
@@ -315,11 +315,11 @@ void add_part(std::vector<RegionPart>& parts, uint64_t offset, uint64_t size) {
 
 }  // namespace
 
-Result<std::vector<RegionPart>> histogram_parts(const abi::Geometry& geometry, uint32_t first,
-                                                uint32_t last) {
+std::vector<RegionPart> histogram_parts(const abi::Geometry& geometry, std::span<const unsigned> online,
+                                        uint32_t first, uint32_t last) {
   std::vector<RegionPart> parts;
   if (!geometry.latencies || first >= last) return parts;
-  TRY(std::vector<unsigned> rows, proc::online_cpus());
+  std::vector<unsigned> rows(online.begin(), online.end());
   rows.push_back(geometry.ring_count);
   for (const unsigned row : rows) {
     if (first == 0) add_part(parts, geometry.latency_totals_offset(row, 0), geometry.latency_totals_size());
@@ -329,25 +329,22 @@ Result<std::vector<RegionPart>> histogram_parts(const abi::Geometry& geometry, u
   return parts;
 }
 
-Result<std::vector<RegionPart>> live_parts(const abi::Geometry& geometry, uint32_t live_classes) {
+std::vector<RegionPart> live_parts(const abi::Geometry& geometry, const ring::FirstRoom& room,
+                                   std::span<const unsigned> online, uint32_t live_classes) {
   const uint64_t switches = geometry.switches_offset() / abi::kPageSize * abi::kPageSize;
   std::vector<RegionPart> parts{{0, geometry.sites_offset()},
                                 {switches, geometry.ring_data_offset() - switches}};
   const auto add = [&](uint64_t offset, uint64_t size) { add_part(parts, offset, size); };
-  TRY(const std::vector<unsigned> online, proc::online_cpus());
-  for (unsigned cpu : online)
-    add(geometry.ring_data_offset() + cpu * geometry.ring_size(), geometry.ring_size());
-  TRY(const std::vector<RegionPart> histograms, histogram_parts(geometry, 0, live_classes));
-  for (const RegionPart& part : histograms) add(part.offset, part.size);
+  for (const unsigned cpu : online)
+    add(geometry.ring_data_offset() + cpu * geometry.ring_size() + room.start, room.end - room.start);
+  for (const RegionPart& part : histogram_parts(geometry, online, 0, live_classes))
+    add(part.offset, part.size);
   add(geometry.stacks_offset(), geometry.region_size() - geometry.stacks_offset());
   return parts;
 }
 
 Status TargetRegion::allocate(std::span<const RegionPart> parts) const {
-  for (const RegionPart& part : parts) {
-    if (::fallocate(data_fd.get(), 0, static_cast<off_t>(part.offset), static_cast<off_t>(part.size)) != 0)
-      return Error::from_errno(errno, fmt::format("allocating {} KiB of buffers", part.size / 1024));
-  }
+  for (const RegionPart& part : parts) TRY_OK(probe::allocate(data_fd.get(), part.offset, part.size));
   return {};
 }
 

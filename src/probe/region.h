@@ -15,6 +15,7 @@
 #include "proc/maps.h"
 #include "proc/process.h"
 #include "proc/remote_call.h"
+#include "ring/first_room.h"
 
 namespace blip::probe {
 
@@ -80,11 +81,14 @@ struct TargetRegion {
   Status allocate(std::span<const RegionPart> parts) const;
 };
 
-// What the target may write to: all but the site table, the rings of CPUs that are offline, and histograms of
-// classes from `live_classes` on, which nobody has yet.
-Result<std::vector<RegionPart>> live_parts(const abi::Geometry& geometry, uint32_t live_classes);
+// What the target may write to from the first hit on: all but the site table, the rings of CPUs that are
+// offline, what comes later of the others, and histograms of classes from `live_classes` on, which nobody has
+// yet.
+std::vector<RegionPart> live_parts(const abi::Geometry& geometry, const ring::FirstRoom& room,
+                                   std::span<const unsigned> online, uint32_t live_classes);
 // The histograms of some classes; empty: there are none.
-Result<std::vector<RegionPart>> histogram_parts(const abi::Geometry& geometry, uint32_t first, uint32_t last);
+std::vector<RegionPart> histogram_parts(const abi::Geometry& geometry, std::span<const unsigned> online,
+                                        uint32_t first, uint32_t last);
 
 // What of the target's memory belongs to a trace.
 struct Footprint {

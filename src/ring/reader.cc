@@ -11,17 +11,25 @@ constexpr uint64_t kChunkSize = 1 << 16;
 
 constexpr uint64_t align_down(uint64_t n) { return n & ~uint64_t{abi::kRecordAlign - 1}; }
 
+// `consumed` of a ring that is growing says something else.
+uint64_t first_position(const abi::RingControl& control, bool growing) {
+  if (growing && control.release_count != 0) return control.releases[control.release_count % 2].pos;
+  return __atomic_load_n(&control.consumed, __ATOMIC_RELAXED);
+}
+
 }  // namespace
 
 RingReader::RingReader(const abi::Geometry& geometry, uint8_t* region, uint32_t ring,
-                       std::span<const uint32_t> record_sizes, uint64_t start_tsc)
+                       std::span<const uint32_t> record_sizes, uint64_t start_tsc,
+                       const std::atomic<bool>* complete)
     : control_(reinterpret_cast<abi::RingControl*>(region + abi::kRingControlsOffset) + ring),
       data_(region + geometry.ring_data_offset() + geometry.ring_size() * ring),
       ring_size_(geometry.ring_size()),
       subbuf_size_(geometry.subbuf_size),
       sizes_(record_sizes),
-      consumed_(align_down(__atomic_load_n(&control_->consumed, __ATOMIC_RELAXED))),
+      consumed_(align_down(first_position(*control_, complete != nullptr))),
       released_(consumed_),
+      growing_(complete),
       window_{start_tsc, start_tsc},
       chunk_(std::min<uint64_t>(kChunkSize, geometry.subbuf_size)) {
   CHECK(is_valid(geometry) && geometry.subbuf_size != 0 && ring < geometry.ring_count);
@@ -43,6 +51,7 @@ std::optional<uint64_t> RingReader::head() const {
 // A hit is discarded where the sub-buffer after its own is not free. Until something is released the head
 // stays where that happened, so that this look still finds it.
 bool RingReader::may_be_full() const {
+  if (growing_) return true;  // it has less room than it will have
   const uint64_t used = __atomic_load_n(&control_->pos, __ATOMIC_RELAXED) - released_;
   return used + 2 * subbuf_size_ > ring_size_;
 }
@@ -55,14 +64,28 @@ bool RingReader::plausible(uint64_t pos) const {
 void RingReader::resync(uint64_t pos, DrainStats& stats) {
   ++stats.malformed;
   released_ = consumed_ = align_down(pos);
-  __atomic_store_n(&control_->consumed, consumed_, __ATOMIC_RELEASE);
+  give_back(consumed_);
+}
+
+// While the ring grows `consumed` is not the reader's, and the note tells how far it has come.
+void RingReader::give_back(uint64_t pos) {
+  if (!growing_) return __atomic_store_n(&control_->consumed, pos, __ATOMIC_RELEASE);
+  const uint64_t count = __atomic_load_n(&control_->release_count, __ATOMIC_RELAXED);
+  __atomic_store_n(&control_->releases[count % 2].pos, pos, __ATOMIC_RELEASE);
+}
+
+void RingReader::note_growth() {
+  if (!growing_->load(std::memory_order_acquire)) return;
+  growing_ = nullptr;
+  give_back(holds_ ? released_ : consumed_);
+  if (!holds_) __atomic_store_n(&control_->release_count, 0, __ATOMIC_RELEASE);
 }
 
 void RingReader::drained_to(uint64_t pos) {
   consumed_ = pos;
   if (holds_) return;
   released_ = consumed_;
-  __atomic_store_n(&control_->consumed, consumed_, __ATOMIC_RELEASE);
+  give_back(consumed_);
 }
 
 void RingReader::release(abi::ReleaseNote note) {
@@ -72,7 +95,7 @@ void RingReader::release(abi::ReleaseNote note) {
   const uint64_t count = __atomic_load_n(&control_->release_count, __ATOMIC_RELAXED) + 1;
   control_->releases[count % 2] = note;
   __atomic_store_n(&control_->release_count, count, __ATOMIC_RELEASE);
-  __atomic_store_n(&control_->consumed, consumed_, __ATOMIC_RELEASE);
+  give_back(consumed_);
 }
 
 RingReader::Run RingReader::copy_chunk(uint64_t pos) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <optional>
@@ -22,9 +23,11 @@ namespace blip::ring {
 class RingReader {
  public:
   // `region`: blip's own mapping of the data region. `record_sizes`: by class id, as in record_size.h; must
-  // outlive the reader. Records older than `start_tsc` are malformed.
+  // outlive the reader. Records older than `start_tsc` are malformed. `complete`: the ring has all of its
+  // memory (first_room.h); before that drained room is not given back.
   RingReader(const abi::Geometry& geometry, uint8_t* region, uint32_t ring,
-             std::span<const uint32_t> record_sizes, uint64_t start_tsc = 0);
+             std::span<const uint32_t> record_sizes, uint64_t start_tsc = 0,
+             const std::atomic<bool>* complete = nullptr);
 
   // Calls sink(uint64_t tsc, uint16_t class_id, const uint8_t* record, uint32_t size) for everything
   // published up to now, in time order. `record` is a private copy, valid during the call. At most one ring's
@@ -67,6 +70,8 @@ class RingReader {
   bool plausible(uint64_t pos) const;
   void resync(uint64_t pos, DrainStats& stats);
   void drained_to(uint64_t pos);
+  void give_back(uint64_t pos);
+  void note_growth();
   Run copy_chunk(uint64_t pos);
   void advance(const Run& run, Walked walked, DrainStats& stats);
   Stop classify(uint32_t offset, uint32_t size, uint32_t available, bool more_follows);
@@ -84,6 +89,7 @@ class RingReader {
   uint64_t consumed_;
   uint64_t released_;
   bool holds_ = false;
+  const std::atomic<bool>* growing_;  // becomes true; null: the ring is complete
   TimeWindow window_;
   std::vector<uint8_t> chunk_;
 };
@@ -91,6 +97,7 @@ class RingReader {
 template <class Sink, class Clock>
 DrainStats RingReader::drain(Sink&& sink, Clock&& clock, uint64_t most, std::optional<uint64_t> until) {
   DrainStats stats;
+  if (growing_) note_growth();
   const uint64_t pos = until ? *until : __atomic_load_n(&control_->pos, __ATOMIC_ACQUIRE);
   if (!plausible(pos)) {
     resync(pos, stats);

@@ -100,7 +100,7 @@ void Consumer::flush(bool all) {
 
 void Consumer::flush_one(RingOutput& output, bool all) {
   const Status status = output.flush(all);
-  if (!status && !output_error_) output_error_ = status.error();
+  if (!status) note_error(status.error());
 }
 
 ConsumerTotals Consumer::written() const {

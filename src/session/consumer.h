@@ -89,6 +89,10 @@ class Consumer {
   virtual std::vector<std::string> warnings() const { return {}; }
 
  protected:
+  // The first error counts.
+  void note_error(const Error& error) {
+    if (!output_error_) output_error_ = error;
+  }
   // Of a class: how its records in rings differ from its events. Offsets are those of the records.
   struct Layout {
     uint32_t fields_size = 0;     // without the pid

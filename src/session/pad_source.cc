@@ -27,7 +27,8 @@ Result<std::unique_ptr<PadSource>> PadSource::arm(Plan plan, const ConsumerInput
   self->consumer_.emplace(input, RingInput{.geometry = self->instrumentation_->geometry(),
                                            .region = self->instrumentation_->region(),
                                            .vpid = plan.process.ns_pid(),
-                                           .start_tsc = start_tsc});
+                                           .start_tsc = start_tsc,
+                                           .filler = self->instrumentation_->filler()});
   return self;
 }
 

@@ -55,6 +55,7 @@ RingConsumer::RingConsumer(const ConsumerInput& input, const RingInput& rings)
       pid_(input.pid),
       geometry_(rings.geometry),
       region_(rings.region),
+      filler_(rings.filler),
       now_{input.clock.clocks().counter_is_monotonic},
       shared_pid_(rings.vpid),
       pids_{rings.vpid},
@@ -64,7 +65,8 @@ RingConsumer::RingConsumer(const ConsumerInput& input, const RingInput& rings)
   set_sizes(input.classes);
   if (geometry_.ring_size() == 0) return;  // counting: nothing to drain
   for (uint32_t i = 0; i < geometry_.ring_count; ++i)
-    rings_.emplace_back(geometry_, region_, i, record_sizes_, rings.start_tsc);
+    rings_.emplace_back(geometry_, region_, i, record_sizes_, rings.start_tsc,
+                        filler_ ? &filler_->complete() : nullptr);
   marks_.resize(geometry_.ring_count + 1);
   needs_.resize(geometry_.ring_count, BufferNeed(geometry_.ring_size()));
   needs_.emplace_back(uint64_t{geometry_.slot_count} * geometry_.slot_size);
@@ -276,6 +278,7 @@ uint64_t RingConsumer::drain(ctf::ClockPair start) {
   round_start_ns_ = start.ns;
   const uint64_t bytes = drain_rings(false);
   flush(false);
+  if (const auto error = filler_ ? filler_->error() : std::nullopt) note_error(*error);
   return bytes;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "abi/layout.h"
+#include "probe/ring_filler.h"
 #include "ring/drain_stats.h"
 #include "ring/reader.h"
 #include "ring/shared_reader.h"
@@ -21,10 +22,11 @@ namespace blip::session {
 // Where the records are. All of it outlives the consumer.
 struct RingInput {
   abi::Geometry geometry;
-  uint8_t* region;                   // blip's mapping of the data region
-  int32_t vpid;                      // as the process sees itself
-  uint64_t start_tsc;                // older records cannot be honest
-  std::vector<int32_t> ring_pids{};  // whose records come first in each ring; empty: the process's
+  uint8_t* region;                            // blip's mapping of the data region
+  int32_t vpid;                               // as the process sees itself
+  uint64_t start_tsc;                         // older records cannot be honest
+  std::vector<int32_t> ring_pids{};           // whose records come first in each ring; empty: the process's
+  const probe::RingFiller* filler = nullptr;  // null: the rings have all of their memory
 };
 
 // Drains the rings that pads of one process, and of its children, write.
@@ -66,6 +68,7 @@ class RingConsumer final : public Consumer {
   pid_t pid_;
   abi::Geometry geometry_;
   uint8_t* region_;
+  const probe::RingFiller* filler_;
   std::vector<uint32_t> record_sizes_;  // by class id
   ring::RecordClock now_;
   std::vector<ring::RingReader> rings_;

@@ -119,3 +119,15 @@ signal: CONT blip
 end:
 check: summary.discarded == 0 and summary.events == 100000
 check: "enough" not in err
+
+case: buffers that get their memory while the target works
+target: threads 4 20000
+timeout: 120
+run: blip record -p $PID --function work --context reg:rdi --num-subbuf 4 --subbuf-size 16M -o t
+exact:
+
+case: a ring that begins at the end of a large sub-buffer goes round
+target: threads 2 400000
+timeout: 180
+run: blip record -p $PID --function work --context reg:rdi --num-subbuf 2 --subbuf-size 8M -o t
+exact:

@@ -109,6 +109,18 @@ run: blip clean -p $PID --save rest
 reads: rest
 check: summary.events + summary.discarded + summary.skipped + count_events("t") == calls
 
+case: killed while the buffers still get their memory
+target: threads 2 2000
+timeout: 120
+start: blip record -p $PID --function work --subbuf-size 64M -o t
+go: nowait
+signal: KILL blip
+wait: blip
+wait: done
+run: blip clean -p $PID --save rest
+reads: rest
+check: summary.events + summary.discarded + summary.skipped + count_events("t") == calls
+
 case: nothing to save of a blip that counted
 target: loop_calls 100
 start: blip count -p $PID --function work
