@@ -143,7 +143,7 @@ def location_here(name):
     return next((what for begin, end, what in RANGE.findall(text) if int(begin, 16) <= pc < int(end, 16)), text)
 
 
-ENTRY_VALUE = re.compile(r"entry_value DW_OP_reg\d+ \[\$(\w+)\](?!.*DW_OP_(?!stack_value))", re.S)
+ENTRY_VALUE = re.compile(r"entry_value\s+\d+: DW_OP_reg\d+ \[\$(\w+)\](?!.*DW_OP_(?!stack_value))", re.S)
 registers_at_entry = {}  # by where the return address is: of the call that is under way
 
 
