@@ -177,8 +177,8 @@ void TracedProcess::compare_libraries(const LibraryHooks& hooks) {
       fresh.push_back(library);
     }
   }
-  if (stacks_ && !(news->went.empty() && news->came.empty())) {
-    update_stacks(hooks);
+  if (!news->went.empty() || !news->came.empty()) {
+    if (stacks_) update_stacks(hooks);
     tell_changes(*news);
   }
   if (fresh.empty()) return;

@@ -56,7 +56,7 @@ expect-match: lttng_ust_statedump:start: .*\{ vpid = \d+, ip = 0x0 \}, \{ \}
 expect-match: lttng_ust_statedump:bin_info: .*\{ vpid = \d+, ip = 0x0 \}, \{ baddr = 0x[0-9A-F]+000, memsz = \d+, path = "[^"]*/stacks", is_pic = 1, has_build_id = [01], has_debug_link = 0 \}
 expect-match: lttng_ust_statedump:bin_info: .*libc\.so\.6", is_pic = 1, has_build_id = 1
 expect-match: lttng_ust_statedump:end
-expect-match: leaf: .*\{ vpid = \d+, ip = 0x[0-9A-F]+ \}, \{ stack_id = \d+
+expect-match: leaf: .*\{ vpid = \d+, ip = 0x[0-9A-F]+ \}, \{ vtid = \d+, stack_id = \d+
 
 case: addresses are named by babeltrace2 itself
 run: blip record -p $PID --function leaf --context backtrace -o t
