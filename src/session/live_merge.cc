@@ -35,6 +35,7 @@ uint64_t LiveMerge::show(uint64_t until_ns, uint64_t limit) {
       break;
     }
     const Pending& p = pending_[shown];
+    showing_ns_ = p.time_ns;
     sink_({classes_[p.class_id - abi::kFirstClass],
            p.time_ns,
            {&bytes_[p.offset], p.size},

@@ -27,6 +27,8 @@ class LiveMerge {
   void add(uint64_t time_ns, uint16_t class_id, const uint8_t* record, uint32_t size);
   // Shows everything up to `until_ns`, at most `limit` events; returns how many.
   uint64_t show(uint64_t until_ns, uint64_t limit);
+  // The time of the event that the sink is looking at.
+  uint64_t showing_ns() const { return showing_ns_; }
   // Events that came after a younger one had been shown.
   uint64_t late() const { return late_; }
   size_t pending() const { return pending_.size(); }
@@ -57,6 +59,7 @@ class LiveMerge {
   size_t used_ = 0;  // bytes of pending_
   uint64_t order_ = 0;
   uint64_t last_shown_ns_ = 0;
+  uint64_t showing_ns_ = 0;
   uint64_t late_ = 0;
 };
 

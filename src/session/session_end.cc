@@ -101,9 +101,12 @@ const std::vector<NamedFrame>& Session::Impl::frames_of(int32_t vpid, uint64_t a
                                                         bool is_return) const {
   static const std::vector<NamedFrame> unknown(1);
   for (const auto& process : live)
-    if (process->process().ns_pid() == vpid) return process->frame_names().of(address, is_return);
+    if (process->process().ns_pid() == vpid)
+      return process->names_hold(address, merge->showing_ns()) ? process->frame_names().of(address, is_return)
+                                                               : unknown;
   for (const auto& process : live)
-    if (process->frame_names().has(address)) return process->frame_names().of(address, is_return);
+    if (process->frame_names().has(address) && process->names_hold(address, merge->showing_ns()))
+      return process->frame_names().of(address, is_return);
   return unknown;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What is known of a traced process's files, for those who name the addresses of its backtraces.
+#include <algorithm>
 #include <utility>
 
 #include "ctf/clock.h"
@@ -45,11 +46,32 @@ void TracedProcess::tell_child(int32_t vpid) {
   (void)module_stream_->flush_all();
 }
 
-void TracedProcess::tell_changes(const LibraryNews& news) {
-  if (names_) {
-    for (const CodeFile& file : news.went) names_->remove(file.module.extent().begin.value);
-    for (const CodeFile& file : news.came) names_->add(file.module);
+// Events of a file that has gone may still wait to be shown, so its names stay. Where another file comes,
+// what waits has no names: none is better than one of the other file.
+void TracedProcess::change_names(const LibraryNews& news) {
+  const uint64_t now = ctf::HostClocks::monotonic_ns();
+  const auto overlaps = [](const AddrRange& a, const AddrRange& b) {
+    return a.begin < b.end && b.begin < a.end;
+  };
+  for (const CodeFile& file : news.went) gone_files_.push_back(file.module.extent());
+  for (const CodeFile& file : news.came) {
+    const AddrRange there = file.module.extent();
+    if (std::erase_if(gone_files_, [&](const AddrRange& gone) { return overlaps(gone, there); }) != 0) {
+      std::erase_if(named_anew_, [&](const auto& old) { return overlaps(old.first, there); });
+      named_anew_.emplace_back(there, now);
+    }
+    names_->add(file.module);
   }
+}
+
+bool TracedProcess::names_hold(uint64_t address, uint64_t time_ns) const {
+  return std::none_of(named_anew_.begin(), named_anew_.end(), [&](const auto& change) {
+    return change.first.contains(TargetAddr(address)) && time_ns < change.second;
+  });
+}
+
+void TracedProcess::tell_changes(const LibraryNews& news) {
+  if (names_) change_names(news);
   if (!module_stream_) return;
   const uint64_t now = ctf::HostClocks::monotonic_ns();
   for (const CodeFile& file : news.went)

@@ -249,6 +249,7 @@ Status TracedProcess::arm() {
              .classes = context_.classes.classes()};
   name_places(plan_);
   TRY(source_, make_source(largest));
+  if (stacks_ && context_.options.mode == Mode::kTrace) (void)frame_names();  // of what is there now
   hold_loader();
   feed_ranges();
   return {};

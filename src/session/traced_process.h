@@ -82,6 +82,8 @@ class TracedProcess {
   std::string place_of(TargetAddr address) const;
   // Names what its backtraces show.
   FrameNames& frame_names();
+  // Whether they are those of an event of that time.
+  bool names_hold(uint64_t address, uint64_t time_ns) const;
   // From now on the trace is told which files are mapped, those that are there at once. `statedump` outlives
   // the process.
   void tell_modules(const Statedump& statedump, std::unique_ptr<ctf::StreamWriter> stream);
@@ -142,6 +144,7 @@ class TracedProcess {
   void tell_changes(const LibraryNews& news);
   void name_places(const ProbePlan& plan);
   void tell_places(uint64_t time_ns);
+  void change_names(const LibraryNews& news);
   std::vector<probe::Module> modules_now() const;
   std::vector<uint32_t> armed_classes() const;
   uint32_t frame_class(uint32_t id) const;
@@ -186,6 +189,8 @@ class TracedProcess {
   std::optional<LibraryWatch> libraries_;
   std::optional<UnwindTables> stacks_;  // where somebody asks for them
   std::optional<FrameNames> names_;
+  std::vector<AddrRange> gone_files_;                       // whose names stay
+  std::vector<std::pair<AddrRange, uint64_t>> named_anew_;  // where another file came, and when
   const Statedump* statedump_ = nullptr;
   std::unique_ptr<ctf::StreamWriter> module_stream_;
   std::vector<PlaceName> place_names_;  // that the trace is to be told
