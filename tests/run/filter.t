@@ -47,9 +47,9 @@ check: len(events("fib:return")) == 1 and len(events("fib")) == calls
 
 case: an expression that is none
 target: recursion 1
-run: blip count -p $PID --return fib --filter 'latency > 5'
-usage: there is no variable 'latency' here: visible are $return, ret, latency_ns, depth, tail
-underlines: latency
+run: blip count -p $PID --return fib --filter 'duration > 5'
+usage: there is no variable 'duration' here: visible are $return, ret, latency_ns, depth, tail
+underlines: duration
 
 case: nothing to filter by
 target: recursion 1
