@@ -26,7 +26,7 @@ static_assert(sizeof(ShadowThread) == 16);
 
 inline constexpr unsigned kDepthBits = 16;
 inline constexpr uint64_t kDepthMask = (uint64_t{1} << kDepthBits) - 1;  // deeper calls have this depth too
-inline constexpr uint64_t kNoCall = ~kDepthMask;  // above every slot, depth 0
+inline constexpr uint64_t kNoCall = ~kDepthMask;                         // above every slot, depth 0
 
 // Threads and frames are found by hashing; where the first place is taken, the next ones are tried.
 inline constexpr unsigned kShadowThreadBits = 10;

@@ -111,8 +111,8 @@ void StreamWriter::seal(uint64_t begin, uint64_t end, uint32_t content_bytes, ui
   sealed_discarded_ = discarded;
 }
 
-// Events discarded after the last packet: an empty one, up to `end`, carries the count. In front of all others
-// there is one more, since readers take differences.
+// Events discarded after the last packet: an empty one, up to `end`, carries the count. In front of all
+// others there is one more, since readers take differences.
 void StreamWriter::tell_discarded(uint64_t end) {
   if (discarded_ == sealed_discarded_) return;
   if (full_packets_ + 2 > kBufferPackets) write_packets();

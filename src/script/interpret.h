@@ -44,16 +44,16 @@ struct OutputBytes {
   // As in the record. Of a fault: zeros if its size is fixed, else none.
   std::vector<uint8_t> bytes;
   bool is_fault = false;
-  // A text whose `count` bytes have no NUL among them or that goes on where nothing can be read, a sequence of
-  // more than `count` elements. Of a fault: a text at NULL.
+  // A text whose `count` bytes have no NUL among them or that goes on where nothing can be read, a sequence
+  // of more than `count` elements. Of a fault: a text at NULL.
   bool is_cut = false;
 
   bool operator==(const OutputBytes&) const = default;
 };
 
 // One for each output; none: the condition is 0 or a fault. A sequence of no elements reads nothing and is no
-// fault, wherever it points. A text of which nothing can be read is a fault, as is a sequence that cannot be read up to its end, or its
-// most.
+// fault, wherever it points. A text of which nothing can be read is a fault, as is a sequence that cannot be
+// read up to its end, or its most.
 std::optional<std::vector<OutputBytes>> run(const HitProgram& program, const Machine& machine);
 
 }  // namespace blip::script

@@ -150,13 +150,14 @@ TEST_F(RingConsumerTest, what_is_not_as_its_class_says_is_malformed_and_the_rest
   EXPECT_THAT(shown_, ElementsAre(raw(kPid) + packed("good")));
 }
 
-// The ring is full behind the first events: what is discarded there is told between them and what comes later.
+// The ring is full behind the first events: what is discarded there is told between them and what comes
+// later.
 TEST_F(RingConsumerTest, discards_are_told_where_they_happened) {
   ASSERT_TRUE(write_files());
   for (uint64_t n = 0; n < 3; ++n) write_plain(n);
   region_.ring_control(0)->pos = kGeometry.subbuf_size;  // behind them is padding
-  auto* discarded = reinterpret_cast<uint64_t*>(region_.region() +
-                                                kGeometry.counter_offset(abi::kDiscarded, 0, kPlain));
+  auto* discarded =
+      reinterpret_cast<uint64_t*>(region_.region() + kGeometry.counter_offset(abi::kDiscarded, 0, kPlain));
   *discarded = 5;
   consumer_.drain(clock_.sample());
   *discarded = 6;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// node_types [bad]: containers whose elements lie in nodes, and other types of libstdc++. The values are known.
-// With `bad`, trees and lists that were overwritten.
+// node_types [bad]: containers whose elements lie in nodes, and other types of libstdc++. The values are
+// known. With `bad`, trees and lists that were overwritten.
 #include <array>
 #include <list>
 #include <map>
@@ -32,26 +32,29 @@ struct Entry {
   char* list[3];
 };
 
-PROBED void maps(const std::map<int, long>& m, const std::map<std::string, int>& words, std::multimap<int, Point>& multi,
-                 const std::map<int, int>& none) {
+PROBED void maps(const std::map<int, long>& m, const std::map<std::string, int>& words,
+                 std::multimap<int, Point>& multi, const std::map<int, int>& none) {
   asm volatile("" ::"r"(&m), "r"(&words), "r"(&multi), "r"(&none) : "memory");
 }
 
-PROBED void sets(const std::set<int>& s, const std::multiset<std::string>& texts, const std::set<int>& large) {
+PROBED void sets(const std::set<int>& s, const std::multiset<std::string>& texts,
+                 const std::set<int>& large) {
   asm volatile("" ::"r"(&s), "r"(&texts), "r"(&large) : "memory");
 }
 
 PROBED void hashed(const std::unordered_map<std::string, Point>& m, const std::unordered_set<int>& s,
-                   const std::unordered_multimap<int, std::string>& multi, const std::unordered_map<int, int>& none) {
+                   const std::unordered_multimap<int, std::string>& multi,
+                   const std::unordered_map<int, int>& none) {
   asm volatile("" ::"r"(&m), "r"(&s), "r"(&multi), "r"(&none) : "memory");
 }
 
-PROBED void others(const std::list<int>& l, const std::array<short, 4>& a, std::span<int> some, std::span<int, 2> two,
-                   const std::tuple<int, std::string, double>& t) {
+PROBED void others(const std::list<int>& l, const std::array<short, 4>& a, std::span<int> some,
+                   std::span<int, 2> two, const std::tuple<int, std::string, double>& t) {
   asm volatile("" ::"r"(&l), "r"(&a), "r"(&some), "r"(&two), "r"(&t) : "memory");
 }
 
-PROBED void choices(const std::variant<int, std::string, Point>& v, const std::optional<Point>& o, int round) {
+PROBED void choices(const std::variant<int, std::string, Point>& v, const std::optional<Point>& o,
+                    int round) {
   asm volatile("" ::"r"(&v), "r"(&o), "r"(round) : "memory");
 }
 
@@ -64,7 +67,8 @@ PROBED void in_order(const std::map<unsigned, unsigned>& m, const std::set<std::
   asm volatile("" ::"r"(&m), "r"(&s), "r"(&h) : "memory");
 }
 
-PROBED void overwritten(const std::map<int, int>& m, const std::unordered_set<int>& s, const std::list<int>& l) {
+PROBED void overwritten(const std::map<int, int>& m, const std::unordered_set<int>& s,
+                        const std::list<int>& l) {
   asm volatile("" ::"r"(&m), "r"(&s), "r"(&l) : "memory");
 }
 
@@ -97,7 +101,8 @@ static void random_ones(unsigned seed) {
   in_order(m, s, h);
 }
 
-// A tree whose leftmost node is its own right child's left one, a list that leads to itself, one that leads nowhere.
+// A tree whose leftmost node is its own right child's left one, a list that leads to itself, one that leads
+// nowhere.
 static void bad_ones() {
   std::map<int, int> m;
   std::unordered_set<int> s;
@@ -144,7 +149,8 @@ int main(int argc, char** argv) {
   int numbers[] = {10, 20, 30};
   std::tuple<int, std::string, double> t = {1, "two", 3.5};
   char one[] = "one", two[] = "two";
-  Entry list[2] = {{"first", 5, nullptr, {one, nullptr, two}}, {"second", 6, (const char*)16, {two, one, (char*)24}}};
+  Entry list[2] = {{"first", 5, nullptr, {one, nullptr, two}},
+                   {"second", 6, (const char*)16, {two, one, (char*)24}}};
   const char* names[] = {"argv0", "--flag", nullptr};
   char* pages = (char*)mmap(nullptr, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   memset(pages, 'e', 4096);
