@@ -49,8 +49,9 @@ bool is_hotspot(const Module& module) {
 // MariaDB, MySQL: a report, and the end. V8's handler is for code made of WebAssembly, and asks a flag of the
 // thread first; node has no other. Crashpad, as in chromium, tells another process of the crash.
 bool only_reports(const Module& executable) {
-  return has_function(executable, "handle_fatal_signal") ||
-         has_function(executable, "_ZN4node25TrapWebAssemblyOrContinueEiP9siginfo_tPv") ||
+  const bool is_mysql =
+      has_function(executable, "handle_fatal_signal") && has_function(executable, "_Z11mysqld_mainiPPc");
+  return is_mysql || has_function(executable, "_ZN4node25TrapWebAssemblyOrContinueEiP9siginfo_tPv") ||
          has_section(executable, ".note.crashpad.info") || holds_text(executable.file(), kRustMessage);
 }
 

@@ -36,7 +36,8 @@ TEST(FaultHandlers, that_only_report) {
     bool expected;
   } cases[] = {
       {"a program", module_of("program", {"main"}), false},
-      {"a server that writes a report", module_of("mariadbd", {"main", "handle_fatal_signal"}), true},
+      {"MariaDB", module_of("mariadbd", {"_Z11mysqld_mainiPPc", "handle_fatal_signal"}), true},
+      {"another program's handler of that name", module_of("server", {"main", "handle_fatal_signal"}), false},
       {"node", module_of("node", {"main", "_ZN4node25TrapWebAssemblyOrContinueEiP9siginfo_tPv"}), true},
       {"crashpad", module_of("browser", {"main"}, ".note.crashpad.info"), true},
       {"HotSpot", module_of("libjvm.so", {"JVM_handle_linux_signal", "SafeFetch32_impl"}), true},
