@@ -49,8 +49,10 @@ void tell(const Command& command, const session::SavedTrace& saved) {
 
 int cmd_clean(const Command& command) {
   const StopSignals signals(&finish_first);
-  const auto summary =
-      session::clean({.pids = command.session.pids, .all = command.clean_all, .save_dir = command.save_dir});
+  const auto summary = session::clean({.pids = command.session.pids,
+                                       .all = command.clean_all,
+                                       .save_dir = command.save_dir,
+                                       .allow_init = command.session.allow_init});
   if (!summary) {
     say_error(summary.error().message());
     return kExitFailed;

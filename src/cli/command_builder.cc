@@ -149,6 +149,9 @@ Status CommandBuilder::apply(const OptionFact& fact, const std::string& value) {
       return apply_clock(value);
     case OptionId::kBackend:
       return apply_backend(value);
+    case OptionId::kAllowInit:
+      command_.session.allow_init = true;
+      return {};
     case OptionId::kAllowTrap:
       command_.session.allow_trap = true;
       return {};

@@ -237,6 +237,10 @@ constexpr OptionFact kOptions[] = {
      kTracing},
     {OptionId::kPid, OptionGroup::kTarget, "px", "pid", "PID",
      "a process to trace, list or clean. Repeatable", kTracing | kList | kClean},
+    {OptionId::kAllowInit, OptionGroup::kTarget, "", "allow-init", "",
+     "process 1 may be traced or cleaned, as root. Whatever goes wrong in it ends the machine, or the "
+     "container that it began",
+     kTracing | kClean},
     {OptionId::kAll, OptionGroup::kTarget, "", "all", "",
      "every process that holds something of a blip that has ended", kClean},
     {OptionId::kSave, OptionGroup::kOutput, "", "save", "DIR",

@@ -50,6 +50,7 @@ enum class OptionId {
   kClock,
   kBackend,
   kAllowTrap,
+  kAllowInit,
   kAll,
   kSave,
   kCoverage,

@@ -25,11 +25,15 @@ Error no_such_process(pid_t pid) {
 
 Error unsupported(std::string text) { return Error(ErrorKind::kUnsupported, std::move(text)); }
 
-Status refuse_blip_and_ancestors(pid_t pid) {
+Status refuse_blip_and_ancestors(pid_t pid, Init init) {
   if (pid == ::getpid()) return unsupported(fmt::format("process {} is blip itself", pid));
+  if (pid == 1 && init == Init::kAllow) return {};
   for (pid_t ancestor = ::getppid(); ancestor > 0;) {
     if (ancestor == pid && pid == 1)
-      return unsupported("process 1 is init, from which all others descend: blip does not stop it");
+      return unsupported(
+          "process 1 is init, from which all others descend: the machine, or the container, ends with it. "
+          "Root "
+          "may trace it with --allow-init");
     if (ancestor == pid)
       return unsupported(fmt::format("process {} is an ancestor of blip: run blip from elsewhere", pid));
     const auto status = read_status(ancestor, ancestor);
@@ -128,7 +132,7 @@ Result<int> seccomp_mode_of_all(pid_t pid) {
 
 }  // namespace
 
-Result<Process> Process::open(pid_t pid) {
+Result<Process> Process::open(pid_t pid, Init init) {
   if (pid <= 0)
     return Error(ErrorKind::kUsage, fmt::format("{} is not a process id: it must be above 0", pid));
   TRY_OK(read_process_status(pid));
@@ -144,7 +148,7 @@ Result<Process> Process::open(pid_t pid) {
   TRY(const pid_t tid, find_live_thread(pid));
   TRY(const ProcStat stat, read_stat(pid, pid));
   if (stat.kernel_thread()) return unsupported(fmt::format("process {} is a kernel thread", pid));
-  TRY_OK(refuse_blip_and_ancestors(pid));
+  TRY_OK(refuse_blip_and_ancestors(pid, init));
   TRY_OK(refuse_traced(pid, tid));
   TRY_OK(check_permission(pid, tid, status));
   TRY(process.exe_path_, read_exe_link(pid, tid));

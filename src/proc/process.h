@@ -12,13 +12,16 @@
 
 namespace blip::proc {
 
+// Process 1 is an ancestor of every blip, and the machine ends with it.
+enum class Init { kRefuse, kAllow };
+
 // A process that blip may attach to, held by a pidfd so that a reused pid is never taken for it.
 class Process {
  public:
   // Refuses, each with its own wording, what does not exist, has ended, cannot be traced by blip (thread ids,
   // kernel threads, blip itself and its ancestors, 32-bit programs, programs under valgrind or in strict
   // seccomp mode), may not be, or already is. Does not disturb the process.
-  static Result<Process> open(pid_t pid);
+  static Result<Process> open(pid_t pid, Init init = Init::kRefuse);
 
   pid_t pid() const { return pid_; }
   int pidfd() const { return pidfd_.get(); }

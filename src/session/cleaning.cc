@@ -44,6 +44,8 @@ Result<std::vector<pid_t>> all_with_memory() {
 
 class Cleaning {
  public:
+  explicit Cleaning(bool allow_init) : init_(allow_init ? proc::Init::kAllow : proc::Init::kRefuse) {}
+
   Result<CleanSummary> run(const CleanOptions& options) {
     if (!options.save_dir.empty()) TRY_OK(save_and_clean(options.pids.front(), options.save_dir));
     for (pid_t pid : options.pids) TRY_OK(clean_asked_for(pid));
@@ -58,7 +60,7 @@ class Cleaning {
  private:
   // The children first: they write into the same rings.
   Status save_and_clean(pid_t pid, const std::string& dir) {
-    TRY(const proc::Process process, proc::Process::open(pid));
+    TRY(const proc::Process process, proc::Process::open(pid, init_));
     TRY(proc::Memory memory, proc::Memory::open(pid));
     if (probe::is_traced_by_blip(process, memory)) return {};  // clean_asked_for() will tell
     shared_ = data_memory_of(pid);
@@ -84,7 +86,7 @@ class Cleaning {
   }
 
   Status clean_asked_for(pid_t pid) {
-    TRY(proc::Process process, proc::Process::open(pid));
+    TRY(proc::Process process, proc::Process::open(pid, init_));
     if (!done_.insert(pid).second) return {};
     if (!clean_one(process)) summary_.untouched.push_back(pid);
     return {};
@@ -92,7 +94,7 @@ class Cleaning {
 
   void clean_found(pid_t pid) {
     if (!done_.insert(pid).second) return;
-    if (auto process = proc::Process::open(pid)) {
+    if (auto process = proc::Process::open(pid, init_)) {
       clean_one(*process);
     } else if (process.error().kind() != ErrorKind::kGone) {
       summary_.processes.push_back({.pid = pid, .error = process.error()});
@@ -140,6 +142,7 @@ class Cleaning {
     return {};
   }
 
+  const proc::Init init_;
   CleanSummary summary_;
   std::set<pid_t> done_;
   std::set<FileId> shared_;
@@ -148,6 +151,6 @@ class Cleaning {
 
 }  // namespace
 
-Result<CleanSummary> clean(const CleanOptions& options) { return Cleaning().run(options); }
+Result<CleanSummary> clean(const CleanOptions& options) { return Cleaning(options.allow_init).run(options); }
 
 }  // namespace blip::session

@@ -18,6 +18,7 @@ struct CleanOptions {
   std::vector<pid_t> pids;  // and the processes that share the memory of a trace with them
   bool all = false;         // every process blip may look at
   std::string save_dir;     // not empty: what the rings of pids.front() hold becomes a trace there
+  bool allow_init = false;
 };
 
 // One process that held something of blip's.

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "elf/spec.h"
+#include "proc/process.h"
 
 namespace blip::session {
 
@@ -102,8 +103,11 @@ struct Options {
   Backend backend = Backend::kAuto;
   bool allow_trap = false;  // where no jump fits
   bool no_tid = false;      // kRecord: events tell their thread only where a context asks for it
+  bool allow_init = false;  // as a target
   bool verbose = false;
   std::string command_line;
+
+  proc::Init init() const { return allow_init ? proc::Init::kAllow : proc::Init::kRefuse; }
 };
 
 // Every event tells its thread.

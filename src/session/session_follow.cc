@@ -82,7 +82,7 @@ void Session::Impl::follow(const Hooks& hooks) {
 
 void Session::Impl::trace_executed(const Hooks& hooks) {
   for (auto e = executed.begin(); e != executed.end();) {
-    const auto process = proc::Process::open(e->first);
+    const auto process = proc::Process::open(e->first, options.init());
     const bool wait = process && !is_ready(*process, context) && Clock::now() - e->second < kLongestStart;
     if (wait) {
       ++e;
@@ -103,7 +103,7 @@ bool Session::Impl::trace_new_image(pid_t pid, const Hooks& hooks) {
     hooks.notice(fmt::format("process {} executed {} and is not traced: {}", pid, path, error.message()));
     return false;
   };
-  auto process = proc::Process::open(pid);
+  auto process = proc::Process::open(pid, options.init());
   if (!process) return refuse(process.error());
   auto plan = TracedProcess::plan(*std::move(process), context, {.part_will_do = true});
   if (!plan) return refuse(plan.error());

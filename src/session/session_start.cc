@@ -116,7 +116,7 @@ Result<std::unique_ptr<TracedProcess>> Session::Impl::plan_untouched(proc::Proce
 }
 
 Status Session::Impl::add_by_pid(pid_t pid) {
-  TRY(proc::Process process, proc::Process::open(pid));
+  TRY(proc::Process process, proc::Process::open(pid, options.init()));
   if (options.probes.empty()) {
     unarmed.push_back(std::move(process));
     return {};
@@ -124,7 +124,7 @@ Status Session::Impl::add_by_pid(pid_t pid) {
   const bool several = options.pids.size() > 1;
   auto traced = plan_untouched(std::move(process), {.part_will_do = options.follow_exec || several});
   if (!traced && options.follow_exec && traced.error().kind() == ErrorKind::kNotFound) {
-    TRY(proc::Process same, proc::Process::open(pid));
+    TRY(proc::Process same, proc::Process::open(pid, options.init()));
     unarmed.push_back(std::move(same));
     return {};
   }
@@ -157,7 +157,7 @@ Result<size_t> Session::Impl::add_by_name() {
   TRY(const std::vector<pid_t> named, proc::find_processes(options.process_name));
   for (pid_t pid : named) {
     if (is_known(pid)) continue;
-    auto process = proc::Process::open(pid);
+    auto process = proc::Process::open(pid, options.init());
     auto traced = process ? plan_untouched(*std::move(process), {})
                           : Result<std::unique_ptr<TracedProcess>>(process.error());
     if (traced) {

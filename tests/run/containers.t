@@ -117,6 +117,13 @@ target: loop_calls 100
 run: blip record -p $PID --function work -o t
 exact:
 
+case: process 1, from one of its children, as root and by request
+as: root
+needs: root
+sh: unshare --pid --fork --mount-proc sh -c 'blip count -p 1 --allow-init --function libc.so.6:write --duration 200ms 2>&1; echo lives'
+expect-match: armed 1 probes
+expect: lives
+
 case: a sandboxed target, as root
 as: root
 target: sandboxed kill

@@ -27,7 +27,7 @@ error: itself
 case: init
 as: both
 run: blip record -p 1 --function main -o t
-error: process 1 is init
+error: process 1 is init, --allow-init
 
 case: an ancestor of blip
 as: both
