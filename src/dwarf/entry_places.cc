@@ -198,7 +198,7 @@ bool is_returned_like_c(const script::Type& type) {
 }  // namespace
 
 // A copy may return something else, or nothing. What only its own file can call need not return the address
-// of what it has stored, if clang has optimized it.
+// of what it has stored, or all of several registers, if clang has optimized it.
 Place returned_place(Module& module, const Dwarf_Die& function) {
   using Kind = EntrySymbols::Kind;
   const uint64_t language = module.unit_of(function).language();
@@ -207,9 +207,9 @@ Place returned_place(Module& module, const Dwarf_Die& function) {
   const AbiValue value = abi_value(module, function, language);
   if (!value.type || (language == kRust && !is_returned_like_c(script::resolve(*value.type)))) return {};
   Place place = script::result_place(value);
-  const bool is_address = place.kind == Place::Kind::kAddress;
+  const bool has_parts = place.kind == Place::Kind::kAddress || place.kind == Place::Kind::kPieces;
   const bool by_clang = is_optimized_by_clang(function) && !is_made_by_gcc(module.unit_of(function).unit());
-  return is_address && by_clang && kind == Kind::kLocal ? Place{} : place;
+  return has_parts && by_clang && kind == Kind::kLocal ? Place{} : place;
 }
 
 namespace {
