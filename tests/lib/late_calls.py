@@ -56,12 +56,19 @@ class Round:
         poll("blip clean to look", self.deadline, lambda: "stopped by SIGSTOP" in log.read_text() or process.code() is not None)
         os.kill(self.target.pid, signal.SIGCONT)
         self.wait_for_state("S")
-        with contextlib.suppress(ProcessLookupError, FileNotFoundError):
-            if process.code() is None:
-                os.kill(innermost(process.pid), signal.SIGCONT)
+        poll("blip clean to end", self.deadline, lambda: self.goes_on(process))
         if process.wait(self.deadline) != 0:
             raise Failure(f"blip clean: {process.err()[-300:]}")
         return state.differences(self.before, state.snapshot(self.target.pid))
+
+    @staticmethod
+    def goes_on(process):
+        """Whether it has ended; if not, it goes on. strace counts calls by thread, so each thread that starts another one is held."""
+        if process.code() is not None:
+            return True
+        with contextlib.suppress(ProcessLookupError, FileNotFoundError):
+            os.kill(innermost(process.pid), signal.SIGCONT)
+        return False
 
 
 def calls(log):

@@ -157,7 +157,7 @@ error: libnope, no module, libc.so.6
 case: a glob that matches nothing
 target: loop_calls 1
 run: blip count -p $PID --function zork*
-error: no function matches 'zork*', '*:zork*'
+error: no function matches 'zork*'
 
 case: a name that matches nothing, with and without one that is near
 target: loop_calls 1

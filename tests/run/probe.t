@@ -57,7 +57,7 @@ run: blip count -p $PID --probe straight+7 --probe looped+5 --probe dispatch+0x1
 check: table() == {"straight+0x7": 40, "looped+0x5": 40, "dispatch+0x1b": 40}
 
 case: several probes at one instruction, each with what it asks for
-run: blip record -p $PID --probe straight+4 --context reg:rdi --probe straight+4 --context tid --function straight -o t
+run: blip record -p $PID --no-tid --probe straight+4 --context reg:rdi --probe straight+4 --context tid --function straight -o t
 reads:
 check: armed.probes == 3 and summary.events == 120
 check: [e.rdi for e in events("straight+0x4") if hasattr(e, "rdi")] == list(range(1, 41))

@@ -89,7 +89,7 @@ case: a larger buffer holds more of it, as the advice says
 until: alone
 run: blip record -o t --function 'ld-linux*:*' --args --num-subbuf 2 --subbuf-size 4k -- $TARGETS/spawned 1
 check: summary.discarded > 0
-expect-stderr: try a larger --subbuf-size
+expect-stderr: --subbuf-size 2M would have been enough
 until: alone
 run: blip record -o t2 --function 'ld-linux*:*' --args --num-subbuf 2 --subbuf-size 2M -- $TARGETS/spawned 1
 check: summary.discarded == 0
