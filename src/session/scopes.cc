@@ -25,6 +25,7 @@ class ProcessScope final : public script::Scope {
   const script::Type* result_type() override { return here_->result_type(); }
   std::optional<script::Place> result_place() override { return here_->result_place(); }
   std::string what_is_missing() override { return here_->what_is_missing(); }
+  std::vector<std::string> files_with(std::string_view name) override { return here_->files_with(name); }
 
  private:
   std::unique_ptr<script::Scope> here_;
@@ -65,11 +66,12 @@ dwarf::Site Scopes::site(const probe::Module& module, ModuleDebug& debug) {
 
 const Scopes::Slots& Scopes::slots_of(const probe::Module& module) {
   const auto [known, is_new] = slots_.try_emplace(module.identity());
+  Slots& slots = known->second;
   if (is_new)
     elf::for_each_function_slot(module.file(), [&](const elf::FunctionSlot& slot) {
-      if (!slot.symbol.empty()) known->second.emplace(std::string(slot.symbol), slot.place);
+      if (!slot.symbol.empty()) slots.emplace(std::string(slot.symbol), slot.place);
     });
-  return known->second;
+  return slots;
 }
 
 // Modules that name it, by any of its names. Whether theirs became this one is seen at the hit.
@@ -92,12 +94,13 @@ std::vector<dwarf::CallingModule> Scopes::callers_of(const probe::Module& module
 
 const Scopes::BoundVariables& Scopes::bound_in(const probe::Module& module) {
   const auto [known, is_new] = bound_.try_emplace(module.identity());
+  BoundVariables& variables = known->second;
   if (is_new)
     elf::for_each_bound_variable(module.file(), [&](const elf::BoundVariable& variable) {
-      known->second.try_emplace(std::string(variable.symbol),
-                                dwarf::BoundVariable{variable.place, variable.is_address});
+      variables.try_emplace(std::string(variable.symbol),
+                            dwarf::BoundVariable{variable.place, variable.is_address});
     });
-  return known->second;
+  return variables;
 }
 
 std::optional<script::Variable> Scopes::find_in_module(std::string_view module, std::string_view name) {

@@ -133,3 +133,13 @@ reads:
 exact:
 run: blip trace -p $PID --function handle --locals --max-events 1
 expect-match: handle: \{ sum = <optimized out> \}
+
+case: another file's static is seen only by its file's name
+target: twins 10
+run: blip count -p $PID --function __impl_of_it --filter 'calls_of_other > 3'
+usage: calls_of_other, twins_other.c::calls_of_other
+
+case: another file's static, by its file's name
+target: twins 10
+run: blip count -p $PID --function __impl_of_it --filter 'twins_other.c::calls_of_other > 3'
+check: table() == {"__impl_of_it": 7}

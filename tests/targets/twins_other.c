@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "target.h"
 
-static PROBED unsigned long twin(unsigned long i) { return i * 7 % 19; }
+static volatile unsigned long calls_of_other;  // a static of this file alone
+static PROBED unsigned long twin(unsigned long i) {
+  calls_of_other++;
+  return i * 7 % 19;
+}
 PROBED unsigned long call_other_twin(unsigned long i) { return twin(i) + 1; }
