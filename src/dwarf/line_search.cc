@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -53,12 +54,31 @@ Row row_of(Dwarf_Line* from) {
   return row;
 }
 
+void sort_and_merge(auto& values) {
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+}
+
+// What is known of a path that fits a name that was asked for.
+struct Source {
+  std::map<uint32_t, std::vector<FileAddr>> addresses;  // by line, of those asked for
+  std::vector<uint32_t> lines;                          // all that have code; sorted
+};
+
+// A name of a file, and the lines of it that are asked for.
+struct Wanted {
+  std::vector<uint32_t> lines;  // sorted
+  std::map<std::string, Source> found;
+};
+
 class Search {
  public:
-  Search(Dwarf* dwarf, std::string_view file, uint32_t line)
-      : dwarf_(dwarf), wanted_(normal(file)), line_(line) {}
+  Search(Dwarf* dwarf, std::span<const SourceLine> asked) : dwarf_(dwarf), asked_(asked) {
+    for (const SourceLine& a : asked) wanted_[normal(a.file)].lines.push_back(a.line);
+    for (auto& [name, wanted] : wanted_) sort_and_merge(wanted.lines);
+  }
 
-  Result<LineSearch> run() {
+  Result<std::vector<LineSearch>> run() {
     Dwarf_Off at = 0, next = 0;
     size_t header = 0;
     while (::dwarf_nextcu(dwarf_, at, &next, &header, nullptr, nullptr, nullptr) == 0) {
@@ -67,7 +87,9 @@ class Search {
       at = next;
     }
     if (tables_.empty()) return Error(ErrorKind::kNotFound, "it has no line tables");
-    return take();
+    std::vector<LineSearch> all;
+    for (const SourceLine& asked : asked_) all.push_back(answer(asked));
+    return all;
   }
 
  private:
@@ -88,10 +110,9 @@ class Search {
     for (size_t i = 0; i < count; ++i) rows.push_back(row_of(::dwarf_onesrcline(lines, i)));
     const std::vector<std::string> paths = number_files(rows);
     for (FileId file = 0; file < paths.size(); ++file) {
-      if (fits(paths[file], wanted_))
-        collect(rows, file, found_[paths[file]]);
-      else
-        others_.insert(paths[file]);
+      paths_.insert(paths[file]);
+      for (auto& [name, wanted] : wanted_)
+        if (fits(paths[file], name)) collect(rows, file, wanted.lines, wanted.found[paths[file]]);
     }
   }
 
@@ -110,56 +131,59 @@ class Search {
     return paths;
   }
 
-  void collect(const std::vector<Row>& rows, FileId file, LineMatch& match) {
-    bool begun = false;  // in a run of rows of the line, and counted
+  static void collect(const std::vector<Row>& rows, FileId file, std::span<const uint32_t> wanted,
+                      Source& source) {
+    uint32_t line = 0;   // of the run of rows, if it is wanted
+    bool begun = false;  // the run, and counted
     uint32_t first_column = 0;
     for (const Row& row : rows) {
-      note_neighbour(row, file, match);
-      if (row.file != file || row.line != line_ || row.ends_sequence) {
-        begun = false;
-        continue;
-      }
-      if (!row.is_statement || (begun && row.column != first_column)) continue;
-      match.addresses.push_back(row.address);
+      const bool is_code = row.file == file && !row.ends_sequence && row.line != 0;
+      if (is_code && row.is_statement) source.lines.push_back(row.line);
+      if (!is_code || row.line != line) begun = false;
+      line = is_code && std::binary_search(wanted.begin(), wanted.end(), row.line) ? row.line : 0;
+      if (line == 0 || !row.is_statement || (begun && row.column != first_column)) continue;
+      source.addresses[line].push_back(row.address);
       begun = true;
       first_column = row.column;
     }
+    sort_and_merge(source.lines);
   }
 
-  void note_neighbour(const Row& row, FileId file, LineMatch& match) const {
-    if (row.file != file || row.ends_sequence || !row.is_statement || row.line == 0) return;
-    if (row.line < line_) match.line_before = std::max(match.line_before, row.line);
-    if (row.line > line_ && (match.line_after == 0 || row.line < match.line_after))
-      match.line_after = row.line;
-  }
-
-  LineSearch take() {
+  LineSearch answer(const SourceLine& asked) {
+    const std::string name = normal(asked.file);
     LineSearch result;
-    for (auto& [path, match] : found_) {
-      if (match.addresses.empty() && match.line_before == 0 && match.line_after == 0) continue;  // no code
-      match.path = path;
-      std::sort(match.addresses.begin(), match.addresses.end());
-      match.addresses.erase(std::unique(match.addresses.begin(), match.addresses.end()),
-                            match.addresses.end());
+    for (auto& [path, source] : wanted_.at(name).found) {
+      if (source.lines.empty()) continue;  // no code
+      LineMatch match{.path = path};
+      if (const auto known = source.addresses.find(asked.line); known != source.addresses.end()) {
+        sort_and_merge(known->second);
+        match.addresses = known->second;
+      }
+      const auto after = std::upper_bound(source.lines.begin(), source.lines.end(), asked.line);
+      const auto before = std::lower_bound(source.lines.begin(), source.lines.end(), asked.line);
+      if (after != source.lines.end()) match.line_after = *after;
+      if (before != source.lines.begin()) match.line_before = *std::prev(before);
       result.files.push_back(std::move(match));
     }
-    if (result.files.empty()) result.names.assign(others_.begin(), others_.end());
+    if (result.files.empty())
+      std::copy_if(paths_.begin(), paths_.end(), std::back_inserter(result.names),
+                   [&](const std::string& path) { return !fits(path, name); });
     return result;
   }
 
   Dwarf* dwarf_;
-  std::string wanted_;
-  uint32_t line_;
+  std::span<const SourceLine> asked_;
+  std::map<std::string, Wanted> wanted_;
   std::set<Dwarf_Word> tables_;
-  std::map<std::string, LineMatch> found_;
-  std::set<std::string> others_;
+  std::set<std::string> paths_;
 };
 
 }  // namespace
 
-Result<LineSearch> search_line(std::span<const uint8_t> image, std::string_view file, uint32_t line) {
+Result<std::vector<LineSearch>> search_lines(std::span<const uint8_t> image,
+                                             std::span<const SourceLine> lines) {
   TRY(const Handles handles, open_dwarf(image));
-  return Search(handles.dwarf.get(), file, line).run();
+  return Search(handles.dwarf.get(), lines).run();
 }
 
 }  // namespace blip::dwarf

@@ -26,8 +26,14 @@ struct LineSearch {
   std::vector<std::string> names;  // of all other files with code, if none fits: to suggest from; sorted
 };
 
-// Looks through all line tables of an ELF image. `file` fits a path that ends with it, at a '/'. kNotFound:
+struct SourceLine {
+  std::string file;  // fits a path that ends with it, at a '/'
+  uint32_t line = 0;
+};
+
+// Looks through all line tables of an ELF image, once for all lines; the results in their order. kNotFound:
 // the image has no line tables.
-Result<LineSearch> search_line(std::span<const uint8_t> image, std::string_view file, uint32_t line);
+Result<std::vector<LineSearch>> search_lines(std::span<const uint8_t> image,
+                                             std::span<const SourceLine> lines);
 
 }  // namespace blip::dwarf

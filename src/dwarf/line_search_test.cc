@@ -41,6 +41,12 @@ std::vector<uint8_t> own_image() {
   return bytes;
 }
 
+Result<LineSearch> search_line(std::span<const uint8_t> image, std::string file, uint32_t line) {
+  const SourceLine asked{std::move(file), line};
+  TRY(std::vector<LineSearch> found, search_lines(image, {&asked, 1}));
+  return std::move(found.front());
+}
+
 TEST(LineSearch, every_copy_of_an_inlined_line) {
   const auto image = own_image();
   for (const char* name : {"line_search_test.cc", "dwarf/line_search_test.cc"}) {
@@ -67,6 +73,26 @@ TEST(LineSearch, part_of_a_name_is_not_a_name) {
   ASSERT_TRUE(found);
   EXPECT_TRUE(found->files.empty());
   EXPECT_THAT(found->names, testing::Contains(EndsWith("/src/dwarf/line_search_test.cc")));
+}
+
+// Each as if it had been asked for alone.
+TEST(LineSearch, many_at_once) {
+  const auto image = own_image();
+  std::vector<SourceLine> asked;
+  for (uint32_t line = 1; line < 80; ++line) asked.push_back({"line_search_test.cc", line});
+  asked.push_back({"dwarf/line_search_test.cc", kInlined});
+  asked.push_back({"no_such_file.cc", 1});
+  const auto found = search_lines(image, asked);
+  ASSERT_TRUE(found && found->size() == asked.size());
+  for (size_t i = 0; i < asked.size(); ++i) {
+    const auto alone = search_line(image, asked[i].file, asked[i].line);
+    ASSERT_TRUE(alone && alone->files.size() == (*found)[i].files.size());
+    EXPECT_EQ(alone->names, (*found)[i].names);
+    if (alone->files.empty()) continue;
+    EXPECT_EQ(alone->files[0].addresses, (*found)[i].files[0].addresses) << asked[i].line;
+    EXPECT_EQ(alone->files[0].line_before, (*found)[i].files[0].line_before) << asked[i].line;
+    EXPECT_EQ(alone->files[0].line_after, (*found)[i].files[0].line_after) << asked[i].line;
+  }
 }
 
 TEST(LineSearch, what_has_no_line_tables) {

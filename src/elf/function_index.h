@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
+#include <bitset>
 #include <cstdint>
+#include <map>
 #include <span>
+#include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "elf/match.h"
@@ -12,22 +17,42 @@
 
 namespace blip::elf {
 
-// Finds functions by their names without looking at all of them: for those who ask for many. Making it takes
-// about as long as a few scans. The functions must outlive it.
+// Finds functions by the names that are asked for, all of them in one pass over the table: for those who ask
+// for many. It takes memory for what is asked, not for the table. The functions must outlive it.
 class FunctionIndex {
  public:
-  explicit FunctionIndex(std::span<const Function> functions);
+  // `names`: of SPECs without a glob. Others are answered too, each by a pass of its own.
+  FunctionIndex(std::span<const Function> functions, std::span<const std::string> names);
 
-  // The functions that the matcher, of a SPEC without a glob, matches; in their order.
-  std::vector<const Function*> matching(const FunctionMatcher& matcher) const;
+  // The functions that the matcher, of a SPEC without a glob, matches; in their order. Valid as long as the
+  // index.
+  std::span<const Function* const> matching(const FunctionMatcher& matcher);
 
  private:
+  // Strings that are looked for at many places where hardly any of them is.
+  class Wanted {
+   public:
+    void add(std::string text);
+    // Null: it is not wanted.
+    std::vector<uint32_t>* find(std::string_view text);
+
+   private:
+    struct Hash : std::hash<std::string_view> {
+      using is_transparent = void;
+    };
+    static constexpr size_t kLengths = 256;
+
+    std::bitset<kLengths> lengths_;  // of those that are wanted; the last is for all that are longer
+    std::unordered_map<std::string, std::vector<uint32_t>, Hash, std::equal_to<>> entries_;
+  };
+
   void add_words(std::string_view mangled, uint32_t index);
+  std::vector<uint32_t> candidates_for(const FunctionMatcher& matcher);
 
   std::span<const Function> functions_;
-  std::unordered_multimap<std::string_view, uint32_t> by_name_;
-  std::unordered_multimap<std::string_view, uint32_t> by_word_;  // "5parse" of _ZN2ns5parseEv
-  std::vector<uint32_t> unindexed_;                              // mangled in other ways
+  Wanted names_;
+  Wanted words_;  // identifiers in mangled names: the parse of _ZN2ns5parseEv
+  std::map<std::pair<std::string, Scopes>, std::vector<const Function*>> answers_;
 };
 
 }  // namespace blip::elf

@@ -7,6 +7,7 @@
 #include <array>
 
 #include "elf/demangle.h"
+#include "elf/mangled_name.h"
 #include "elf/match.h"
 
 namespace blip::elf {
@@ -163,24 +164,41 @@ std::string without_brackets(std::string_view name) {
   return result;
 }
 
-// The identifier of a name, with its length before it as mangling has it: "ns::parse" -> "5parse". For an
-// operator it is the class's. Rust counts the type arguments in ("20drop_in_place$LT$u8$GT$"), so beside them
-// the length is left out.
-std::vector<std::string> name_words(std::string_view name) {
-  std::string plain = without_parameters(name);
-  bool has_arguments = plain.find('<') != std::string::npos;
-  plain = without_brackets(std::string_view(plain).substr(0, plain.find("operator")));
+// Where an operator's name begins, or the end: is_operator is none.
+size_t operator_in(std::string_view name) {
+  constexpr std::string_view kOperator = "operator";
+  for (size_t at = 0; (at = name.find(kOperator, at)) != kNone; at += kOperator.size()) {
+    const size_t end = at + kOperator.size();
+    if ((at == 0 || !is_word(name[at - 1])) && (end == name.size() || !is_word(name[end]))) return at;
+  }
+  return name.size();
+}
+
+// "A::f(int) const::{lambda()#1}::operator()" has a qualifier in it.
+bool is_qualifier(std::string_view word) {
+  return word == "const" || word == "volatile" || word == "noexcept";
+}
+
+bool is_identifier(std::string_view word) {
+  return Piece{.text = word, .open_left = false, .open_right = false}.survives_mangling();
+}
+
+// The identifiers that a qualified name ends with, the last one first: "ns::parse" -> parse, ns. For an
+// operator they are those of its class.
+std::vector<std::string_view> identifiers_in(std::string_view plain) {
+  std::vector<std::string_view> words;
   std::string_view rest = plain;
   while (!rest.empty()) {
     size_t begin = rest.size();
     while (begin > 0 && is_word(rest[begin - 1])) --begin;
-    std::string_view word = rest.substr(begin);
-    bool substituted = std::find(kSubstituted.begin(), kSubstituted.end(), word) != kSubstituted.end();
-    if (!word.empty() && !substituted)
-      return {(has_arguments ? "" : std::to_string(word.size())) + std::string(word)};
+    const std::string_view word = rest.substr(begin);
+    const bool substituted = std::find(kSubstituted.begin(), kSubstituted.end(), word) != kSubstituted.end();
+    if (!word.empty() && !substituted && !is_qualifier(word) && (words.empty() || is_identifier(word)))
+      words.push_back(word);
     rest = rest.substr(0, word.empty() ? begin - 1 : begin);
+    if (!words.empty() && !rest.ends_with(':') && !rest.ends_with('~')) break;
   }
-  return {};
+  return words;
 }
 
 // Thunks, TLS wrappers and the like: the demangler explains them in words of its own.
@@ -191,10 +209,28 @@ bool is_special(std::string_view mangled) { return mangled.starts_with("_ZT") ||
 bool is_everything(const Spec& spec) { return spec.kind == SpecKind::kGlob && spec.name == "*"; }
 
 FunctionMatcher::FunctionMatcher(const Spec& spec, Scopes scopes)
-    : glob_(spec.kind == SpecKind::kGlob),
-      scopes_(scopes),
-      name_(spec.name),
-      required_(glob_ ? glob_words(name_) : name_words(name_)) {}
+    : glob_(spec.kind == SpecKind::kGlob), scopes_(scopes), name_(spec.name) {
+  if (glob_)
+    required_ = glob_words(name_);
+  else
+    require_words();
+}
+
+// Mangling writes an identifier's length before it. Rust counts the type arguments in
+// ("20drop_in_place$LT$u8$GT$"), so beside them the length is left out.
+void FunctionMatcher::require_words() {
+  is_explained_ = name_.find(' ') != kNone;
+  std::string plain = without_parameters(name_);
+  const bool has_arguments = plain.find('<') != std::string::npos;
+  const bool has_operator = operator_in(plain) != plain.size();
+  plain = without_brackets(std::string_view(plain).substr(0, operator_in(plain)));
+  for (const std::string_view word : identifiers_in(plain)) {
+    if (word_.empty()) word_ = word;
+    required_.push_back((has_arguments ? "" : std::to_string(word.size())) + std::string(word));
+  }
+  is_path_ = !word_.empty() && name_.ends_with(word_) && !has_operator &&
+             std::all_of(name_.begin(), name_.end(), [](char c) { return is_word(c) || c == ':'; });
+}
 
 bool FunctionMatcher::equal_or_glob(std::string_view text) const {
   return glob_ ? glob_match(name_, text) : name_ == text;
@@ -202,7 +238,7 @@ bool FunctionMatcher::equal_or_glob(std::string_view text) const {
 
 // "handle" and "Service::handle" are in "shop::Service::handle<int>".
 bool FunctionMatcher::ends_in_name(std::string_view plain) const {
-  if (scopes_ == Scopes::kAsWritten || plain.find("operator") != kNone) return false;
+  if (scopes_ == Scopes::kAsWritten || operator_in(plain) != plain.size()) return false;
   if (plain.ends_with('>') && !name_.ends_with('>')) {
     size_t at = plain.size();
     for (int depth = 0; at > 0;) {
@@ -220,22 +256,14 @@ bool FunctionMatcher::ends_in_name(std::string_view plain) const {
 
 // Rust's v0 scheme may put a '_' between the length and the word.
 bool FunctionMatcher::could_match(std::string_view mangled) const {
-  if (is_special(mangled)) return true;
+  if (is_special(mangled) && (glob_ || is_explained_)) return true;
+  if (const auto last = is_path_ ? last_identifier(mangled) : std::nullopt; last && *last != word_)
+    return false;
   const bool lengths = !is_rust_v0(mangled);
   return std::all_of(required_.begin(), required_.end(), [&](std::string_view word) {
     if (!lengths) word.remove_prefix(std::min(word.find_first_not_of("0123456789"), word.size()));
     return mangled.find(word) != kNone;
   });
-}
-
-bool FunctionMatcher::has_words(std::string_view mangled) {
-  return !is_special(mangled) && !is_rust_v0(mangled);
-}
-
-std::optional<std::string_view> FunctionMatcher::word_with_length() const {
-  if (glob_ || required_.empty()) return std::nullopt;
-  const std::string& word = required_.front();
-  return word[0] >= '1' && word[0] <= '9' ? std::optional<std::string_view>(word) : std::nullopt;
 }
 
 // With its hash only where the SPEC can have one: it costs another demangling.

@@ -36,12 +36,12 @@ class FunctionMatcher {
   bool matches(const Function& function) const;
 
   const std::string& name() const { return name_; }
-  // An identifier with its length in front, "5parse", that occurs in each name that matches, if that
-  // has_words(); none if no such word is known.
-  std::optional<std::string_view> word_with_length() const;
-  static bool has_words(std::string_view mangled);
+  Scopes scopes() const { return scopes_; }
+  // One of the identifiers (for_each_identifier()) of each mangled name that matches; empty: none is known.
+  const std::string& word() const { return word_; }
 
  private:
+  void require_words();
   bool equal_or_glob(std::string_view text) const;
   bool ends_in_name(std::string_view plain) const;
   bool could_match(std::string_view mangled) const;
@@ -50,6 +50,9 @@ class FunctionMatcher {
   bool glob_;
   Scopes scopes_;
   std::string name_;
+  std::string word_;
+  bool is_path_ = false;               // the name is identifiers with :: between them, and word_ is the last
+  bool is_explained_ = false;          // it may have words of the demangler's own ("virtual thunk to ...")
   std::vector<std::string> required_;  // each occurs in the mangled form of every name that matches
 };
 

@@ -157,6 +157,17 @@ TEST(FunctionMatcher, unqualified_names) {
   EXPECT_FALSE(FunctionMatcher(*parse_spec("handle")).matches(named("_ZN4shop7Service6handleEi")));
 }
 
+TEST(FunctionMatcher, lambdas_of_const_methods) {
+  EXPECT_TRUE(matches("A::f(int) const::{lambda(int)#1}::operator()", "_ZZNK1A1fEiENKUliE_clEi"));
+}
+
+TEST(FunctionMatcher, names_that_contain_the_word_operator) {
+  EXPECT_TRUE(matches("ns::is_operator", "_ZN2ns11is_operatorEv"));
+  EXPECT_TRUE(matches("ns::operators::add", "_ZN2ns9operators3addEv"));
+  EXPECT_TRUE(
+      FunctionMatcher(*parse_spec("is_operator"), Scopes::kAny).matches(named("_ZN2ns11is_operatorEv")));
+}
+
 TEST(FunctionMatcher, globs) {
   EXPECT_TRUE(matches("parse_*", "parse_line"));
   EXPECT_FALSE(matches("parse_*", "reparse_line"));

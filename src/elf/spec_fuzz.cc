@@ -48,11 +48,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   CHECK(spec->text == text);
   if (spec->kind == SpecKind::kAddress) return 0;
-  static const FunctionIndex index(functions());
+  FunctionIndex index(functions(), {&spec->name, 1});
   const FunctionMatcher matcher(*spec);
   std::vector<const Function*> found;
   for (const Function& f : functions())
     if (matcher.matches(f)) found.push_back(&f);
-  if (spec->kind == SpecKind::kName) CHECK(index.matching(matcher) == found);
+  if (spec->kind == SpecKind::kName) CHECK(std::ranges::equal(index.matching(matcher), found));
   return 0;
 }

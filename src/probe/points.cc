@@ -22,8 +22,10 @@ Error wrong(const elf::Spec& spec, const std::string& what) {
 // What is called, and so begins as the ABI says.
 bool is_called(const elf::Function& f) { return !f.is_cold && !f.is_nameless; }
 
-Result<Point> checked(const Module& module, const elf::Function& function, FileAddr address) {
-  if (std::string why = not_an_instruction(module, function, address); !why.empty())
+Result<Point> checked(const Module& module, const elf::Function& function, FileAddr address,
+                      InstructionStarts* starts) {
+  InstructionStarts own;
+  if (std::string why = not_an_instruction(module, function, address, starts ? *starts : own); !why.empty())
     return Error(ErrorKind::kNotFound, why);
   return Point{
       .addr = address, .is_entry = address == function.addr && is_called(function), .function = function};
@@ -40,10 +42,12 @@ class Finder {
     named.kind = elf::SpecKind::kName;
     ResolveContext quiet = context_;
     quiet.hints = false;
+    const auto module = named_file();
+    quiet.any_scope = !module;  // node+0xOFF is no place in Iterator::node
     const auto found = resolve_functions({&named, 1}, modules_, quiet);
     if (found && found->size() > 1) return several(*found);
     if (found) return in_function(found->front());
-    if (const auto module = named_file()) return in_file(*module, FileAddr(spec_.offset));
+    if (module) return in_file(*module, FileAddr(spec_.offset));
     return context_.hints ? resolve_functions({&named, 1}, modules_, context_).error() : found.error();
   }
 
@@ -56,7 +60,7 @@ class Finder {
   }
 
   Result<FoundPoint> in_file(size_t m, FileAddr address) const {
-    auto point = point_at(modules_[m], address);
+    auto point = point_at(modules_[m], address, context_.starts);
     if (!point) return wrong(spec_, point.error().message());
     std::string name = place_name(modules_[m], point->function, address);
     return FoundPoint{m, *std::move(point), std::move(name)};
@@ -79,7 +83,7 @@ class Finder {
       return wrong(spec_, "an IFUNC: what it stands for is chosen in the process, and not known here");
     if (f.size == 0) return wrong(spec_, kNoSize);
     if (spec_.offset >= f.size) return wrong(spec_, past_the_end(target));
-    auto point = checked(module, f, f.addr + spec_.offset);
+    auto point = checked(module, f, f.addr + spec_.offset, context_.starts);
     if (!point) return wrong(spec_, point.error().message());
     std::string name = target.name;
     if (spec_.kind == elf::SpecKind::kSymbolOffset) name += fmt::format("+{:#x}", spec_.offset);
@@ -92,7 +96,7 @@ class Finder {
         fmt::format("past the end of {}, which is {:#x} bytes long{}", target.name, target.function.size,
                     target.function.size_guessed ? " (up to the next symbol)" : "");
     const FileAddr address = target.function.addr + spec_.offset;
-    if (const auto other = point_at(module, address))
+    if (const auto other = point_at(module, address, context_.starts))
       text += fmt::format("; what is there is {}", place_name(module, other->function, address));
     return text;
   }
@@ -121,11 +125,11 @@ Result<FoundPoint> find_instruction(const elf::Spec& spec, std::span<const Modul
   return Finder(spec, modules, context).run();
 }
 
-Result<Point> point_at(const Module& module, FileAddr address) {
+Result<Point> point_at(const Module& module, FileAddr address, InstructionStarts* starts) {
   if (std::string why = no_code_at(module, address); !why.empty()) return Error(ErrorKind::kNotFound, why);
   TRY(const auto function, function_around(module, address));
   if (!function) return Error(ErrorKind::kNotFound, no_function_at(module, address));
-  return checked(module, *function, address);
+  return checked(module, *function, address, starts);
 }
 
 }  // namespace blip::probe

@@ -27,6 +27,7 @@ Result<FoundPoint> find_instruction(const elf::Spec& spec, std::span<const Modul
                                     const ResolveContext& context);
 
 // The instruction at an address of the file's own. The error is the part of a sentence behind the address.
-Result<Point> point_at(const Module& module, FileAddr address);
+// `starts`: of somebody who asks many times.
+Result<Point> point_at(const Module& module, FileAddr address, InstructionStarts* starts = nullptr);
 
 }  // namespace blip::probe

@@ -49,6 +49,11 @@ using testing::HasSubstr;
 
 int some_data = 1;
 
+// Called like the module, in a scope: probe_test+0xADDR still means the file.
+struct Iterator {
+  [[gnu::used, gnu::noinline]] void probe_test() { some_data = 2; }
+};
+
 class Points : public testing::Test {
  protected:
   void SetUp() override {

@@ -28,7 +28,10 @@ class Resolver {
         context_(context),
         by_name_(context.names || std::count_if(specs.begin(), specs.end(), [](const elf::Spec& spec) {
                                     return spec.kind == elf::SpecKind::kName;
-                                  }) >= kManyNames) {}
+                                  }) >= kManyNames) {
+    if (by_name_ && !context.names)
+      for (const elf::Spec& spec : specs) own_names_.want(spec);
+  }
 
   Result<std::vector<FunctionTarget>> run() {
     for (size_t i = 0; i < specs_.size(); ++i) TRY_OK(resolve(i));
@@ -45,7 +48,7 @@ class Resolver {
         }))
       return no_module(spec);
     TRY(bool matched, match_modules(request, elf::FunctionMatcher(spec)));
-    if (!matched && spec.kind == elf::SpecKind::kName) {
+    if (!matched && context_.any_scope && spec.kind == elf::SpecKind::kName) {
       TRY(matched, match_modules(request, elf::FunctionMatcher(spec, elf::Scopes::kAny)));
     }
     TRY_OK(resolve_ifuncs(request));
@@ -207,8 +210,13 @@ class Resolver {
 
 }  // namespace
 
-const elf::FunctionIndex& NameIndexes::of(const elf::SymbolTable& symbols) {
-  return indexes_.try_emplace(&symbols, symbols.functions()).first->second;
+void NameIndexes::want(const elf::Spec& spec) {
+  if (spec.kind == elf::SpecKind::kName || spec.kind == elf::SpecKind::kSymbolOffset)
+    names_.push_back(spec.name);
+}
+
+elf::FunctionIndex& NameIndexes::of(const elf::SymbolTable& symbols) {
+  return indexes_.try_emplace(&symbols, symbols.functions(), names_).first->second;
 }
 
 Result<std::vector<FunctionTarget>> resolve_functions(std::span<const elf::Spec> specs,

@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "elf/function_index.h"
 #include "elf/spec.h"
+#include "probe/instructions.h"
 #include "probe/module.h"
 
 namespace blip::probe {
@@ -21,13 +22,15 @@ struct FunctionTarget {
   std::string name;  // the event's: demangled, without parameters
 };
 
-// The names of modules' functions, for those who ask for many: made when first asked for. The modules must
-// outlive it.
+// The functions of modules by the names that these specs have, for those who ask for many: looked for when a
+// module is first asked for. The modules must outlive it.
 class NameIndexes {
  public:
-  const elf::FunctionIndex& of(const elf::SymbolTable& symbols);
+  void want(const elf::Spec& spec);
+  elf::FunctionIndex& of(const elf::SymbolTable& symbols);
 
  private:
+  std::vector<std::string> names_;
   std::unordered_map<const elf::SymbolTable*, elf::FunctionIndex> indexes_;
 };
 
@@ -37,7 +40,9 @@ struct ResolveContext {
   std::span<const UnreadableModule> unreadable;  // named when a SPEC means one of them
   std::span<const proc::Map> maps;  // of the target, to say what is at an address that is no code
   bool hints = true;                // errors tell the nearest names, which takes time
+  bool any_scope = true;            // where nothing is called `f`, it means `ns::f`
   NameIndexes* names = nullptr;     // of somebody who asks many times
+  InstructionStarts* starts = nullptr;
 };
 
 // All functions that match, in the order of the specs and then of addresses; for each spec one per address,

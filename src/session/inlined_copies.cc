@@ -12,15 +12,15 @@ namespace blip::session {
 
 namespace {
 
-void look_into(const elf::Spec& spec, size_t m, const probe::Module& module, DebugStore& debug,
-               InlinedCopies& copies) {
+void look_into(const elf::Spec& spec, size_t m, const probe::Module& module, probe::InstructionStarts* starts,
+               DebugStore& debug, InlinedCopies& copies) {
   ModuleDebug& known = debug.of(module, spec.module || module.is_executable());  // not for every library
   if (!known.info) return;
   const elf::FunctionMatcher matcher(spec);
   const auto fits = [&](std::string_view name) { return matcher.matches({.name = name}); };
   for (dwarf::InlinedInstance& instance : known.info->inlined_instances({identifier_of(spec.name), fits})) {
     InlinedCopy copy{.module = m, .point = {}, .instance = std::move(instance)};
-    auto point = probe::point_at(module, copy.instance.pc);
+    auto point = probe::point_at(module, copy.instance.pc, starts);
     if (point) {
       copy.point = *std::move(point);
       copies.found.push_back(std::move(copy));
@@ -55,7 +55,7 @@ InlinedCopies find_inlined_copies(const elf::Spec& spec, std::span<const probe::
   if (spec.kind != elf::SpecKind::kName) return copies;
   for (size_t m = 0; m < modules.size(); ++m) {
     if (spec.module && !elf::module_matches(*spec.module, modules[m].basename())) continue;
-    look_into(spec, m, modules[m], debug, copies);
+    look_into(spec, m, modules[m], context.starts, debug, copies);
     if (spec.module || !modules[m].is_executable()) continue;
     if (copies.where_called(spec, modules).size() == 1) break;
     if (probe::resolve_functions({&spec, 1}, modules.first(1), context)) break;

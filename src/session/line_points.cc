@@ -11,7 +11,6 @@
 
 #include "base/path.h"
 #include "base/progress.h"
-#include "dwarf/line_search.h"
 #include "elf/match.h"
 #include "probe/points.h"
 #include "session/debug_images.h"
@@ -29,11 +28,18 @@ struct Source {
 
 class Finder {
  public:
-  Finder(const ProbeRequest& request, std::span<const probe::Module> modules)
-      : request_(request), modules_(modules) {}
+  Finder(const ProbeRequest& request, std::span<const probe::Module> modules,
+         probe::InstructionStarts& starts)
+      : request_(request), modules_(modules), starts_(starts) {}
+
+  void add(size_t m, const dwarf::LineSearch& found) {
+    ++searched_;
+    for (const dwarf::LineMatch& match : found.files) add(m, match);
+    other_files_.insert(found.names.begin(), found.names.end());
+  }
+  void add_without_tables(size_t m) { without_tables_.push_back(m); }
 
   Result<std::vector<ModulePoint>> run() {
-    for (size_t m = 0; m < modules_.size(); ++m) look_into(m);
     if (sources_.empty()) return searched_ == 0 ? no_line_tables() : no_such_file();
     if (sources_.size() > 1) return several_files();
     const Source& source = sources_.begin()->second;
@@ -44,19 +50,6 @@ class Finder {
  private:
   Error wrong(const std::string& what) const {
     return Error(ErrorKind::kNotFound, fmt::format("{}: {}", request_.spec.text, what));
-  }
-
-  void look_into(size_t m) {
-    const progress::Step step(fmt::format("reading the line tables of {}", modules_[m].basename()));
-    for (std::span<const uint8_t> image : debug_images(modules_[m])) {
-      auto found = dwarf::search_line(image, request_.spec.name, request_.line);
-      if (!found) continue;
-      ++searched_;
-      for (const dwarf::LineMatch& match : found->files) add(m, match);
-      other_files_.insert(found->names.begin(), found->names.end());
-      return;
-    }
-    without_tables_.push_back(m);
   }
 
   void add(size_t m, const dwarf::LineMatch& match) {
@@ -72,7 +65,7 @@ class Finder {
     std::vector<ModulePoint> points;
     std::string why;
     for (const auto& [m, address] : source.places) {
-      auto point = probe::point_at(modules_[m], address);
+      auto point = probe::point_at(modules_[m], address, &starts_);
       if (point)
         points.push_back({m, *std::move(point)});
       else
@@ -133,6 +126,7 @@ class Finder {
 
   const ProbeRequest& request_;
   std::span<const probe::Module> modules_;
+  probe::InstructionStarts& starts_;
   std::map<std::string, Source> sources_;  // by path
   std::set<std::string> other_files_;
   std::vector<size_t> without_tables_;
@@ -141,9 +135,31 @@ class Finder {
 
 }  // namespace
 
-Result<std::vector<ModulePoint>> find_line(const ProbeRequest& request,
-                                           std::span<const probe::Module> modules) {
-  return Finder(request, modules).run();
+LinePoints::LinePoints(std::span<const ProbeRequest> lines, std::span<const probe::Module> modules,
+                       probe::InstructionStarts& starts)
+    : lines_(lines.begin(), lines.end()), modules_(modules), starts_(starts), searches_(modules.size()) {
+  std::vector<dwarf::SourceLine> asked;
+  for (const ProbeRequest& line : lines) asked.push_back({line.spec.name, line.line});
+  for (size_t m = 0; m < modules.size(); ++m) {
+    const progress::Step step(fmt::format("reading the line tables of {}", modules[m].basename()));
+    for (const std::span<const uint8_t> image : debug_images(modules[m])) {
+      auto found = dwarf::search_lines(image, asked);
+      if (!found) continue;
+      searches_[m] = *std::move(found);
+      break;
+    }
+  }
+}
+
+Result<std::vector<ModulePoint>> LinePoints::of(size_t line) const {
+  Finder finder(lines_[line], modules_, starts_);
+  for (size_t m = 0; m < modules_.size(); ++m) {
+    if (searches_[m])
+      finder.add(m, (*searches_[m])[line]);
+    else
+      finder.add_without_tables(m);
+  }
+  return finder.run();
 }
 
 }  // namespace blip::session

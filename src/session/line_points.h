@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "base/result.h"
+#include "dwarf/line_search.h"
+#include "probe/instructions.h"
 #include "probe/module.h"
 #include "probe/site.h"
 #include "session/options.h"
@@ -16,10 +19,24 @@ struct ModulePoint {
   probe::Point point;
 };
 
-// Every instruction where the source line begins, in all modules that were made from the file. Errors say
+// Every instruction where a source line begins, in all modules that were made from the file. Errors say
 // what would do: the nearest lines with code, files of a similar name, where debugging information is to be
 // had.
-Result<std::vector<ModulePoint>> find_line(const ProbeRequest& request,
-                                           std::span<const probe::Module> modules);
+class LinePoints {
+ public:
+  // Looks for all lines at once, because reading line tables takes time. The modules must outlive it.
+  LinePoints(std::span<const ProbeRequest> lines, std::span<const probe::Module> modules,
+             probe::InstructionStarts& starts);
+
+  // Of one of these lines, by its index.
+  Result<std::vector<ModulePoint>> of(size_t line) const;
+
+ private:
+  std::vector<ProbeRequest> lines_;
+  std::span<const probe::Module> modules_;
+  probe::InstructionStarts& starts_;
+  std::vector<std::optional<std::vector<dwarf::LineSearch>>>
+      searches_;  // by module; none: it has no line tables
+};
 
 }  // namespace blip::session

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -28,12 +29,16 @@ class Finder {
         context_(context.resolve),
         debug_(context.debug),
         wanted_(wanted) {
-    if (options.probes.size() >= kManyProbes) context_.names = &names_;
+    context_.starts = &starts_;
+    if (options.probes.size() < kManyProbes) return;
+    for (const ProbeRequest& request : options.probes) names_.want(request.spec);
+    context_.names = &names_;
   }
 
   Result<FoundTargets> run(bool part_will_do) {
     TRY_OK(add_functions(ProbeKind::kFunction, part_will_do));
     TRY_OK(add_functions(ProbeKind::kReturn, part_will_do));
+    look_for_lines();
     for (size_t i = 0; i < options_.probes.size(); ++i)
       if (Status status = is_wanted(i) ? add(i) : Status(); !status && !part_will_do) return status.error();
     std::stable_sort(found_.targets.begin(), found_.targets.end(),
@@ -129,9 +134,19 @@ class Finder {
     return {};
   }
 
+  void look_for_lines() {
+    std::vector<ProbeRequest> lines;
+    for (size_t i = 0; i < options_.probes.size(); ++i) {
+      if (options_.probes[i].kind != ProbeKind::kLine || !is_wanted(i)) continue;
+      line_of_request_[i] = lines.size();
+      lines.push_back(options_.probes[i]);
+    }
+    if (!lines.empty()) lines_.emplace(lines, modules_, starts_);
+  }
+
   Status add_line(size_t request) {
     const ProbeRequest& line = options_.probes[request];
-    TRY(std::vector<ModulePoint> points, find_line(line, modules_));
+    TRY(std::vector<ModulePoint> points, lines_->of(line_of_request_.at(request)));
     for (ModulePoint& p : points)
       found_.targets.push_back(
           {.module = p.module, .request = request, .point = p.point, .name = line.spec.text});
@@ -182,6 +197,9 @@ class Finder {
   const Options& options_;
   std::span<const probe::Module> modules_;
   probe::NameIndexes names_;
+  probe::InstructionStarts starts_;
+  std::optional<LinePoints> lines_;           // if any are asked for
+  std::map<size_t, size_t> line_of_request_;  // which of them
   probe::ResolveContext context_;
   DebugStore& debug_;
   const RequestMask& wanted_;
