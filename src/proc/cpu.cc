@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "proc/cpu.h"
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <string>
@@ -28,6 +29,12 @@ bool take_number(std::string_view& text, unsigned& value) {
 Result<std::vector<unsigned>> read_cpu_list(const char* path) {
   TRY(const std::string text, read_proc_file(path));
   return parse_cpu_list(text);
+}
+
+// Chroots and some containers have no /sys. /proc/stat names every CPU that is online.
+Result<std::vector<unsigned>> read_cpus_of_stat() {
+  TRY(const std::string text, read_proc_file("/proc/stat"));
+  return parse_cpus_of_stat(text);
 }
 
 // What the kernel found and uses, as one line of words.
@@ -66,12 +73,31 @@ Result<std::vector<unsigned>> parse_cpu_list(std::string_view text) {
   return cpus;
 }
 
-Result<unsigned> possible_cpus() {
-  TRY(const std::vector<unsigned> cpus, read_cpu_list("/sys/devices/system/cpu/possible"));
-  return cpus.back() + 1;
+Result<std::vector<unsigned>> parse_cpus_of_stat(std::string_view text) {
+  std::vector<unsigned> cpus;
+  while (!text.empty()) {
+    std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    if (!line.starts_with("cpu")) continue;
+    line.remove_prefix(3);
+    unsigned cpu = 0;
+    if (take_number(line, cpu)) cpus.push_back(cpu);
+  }
+  if (cpus.empty()) return Error(ErrorKind::kInvalid, "/proc/stat names no CPU");
+  return cpus;
 }
 
-Result<std::vector<unsigned>> online_cpus() { return read_cpu_list("/sys/devices/system/cpu/online"); }
+Result<unsigned> possible_cpus() {
+  auto cpus = read_cpu_list("/sys/devices/system/cpu/possible");
+  if (!cpus) cpus = read_cpus_of_stat();
+  if (!cpus) return cpus.error();
+  return cpus->back() + 1;
+}
+
+Result<std::vector<unsigned>> online_cpus() {
+  auto cpus = read_cpu_list("/sys/devices/system/cpu/online");
+  return cpus ? cpus : read_cpus_of_stat();
+}
 
 bool tsc_usable() {
   const auto flags = cpu_flags();

@@ -20,6 +20,16 @@ TEST(Cpu, malformed_lists) {
     EXPECT_FALSE(parse_cpu_list(text)) << text;
 }
 
+TEST(Cpu, named_by_proc_stat) {
+  EXPECT_THAT(*parse_cpus_of_stat("cpu  9 9\ncpu0 1 2\ncpu2 3 4\nintr 5 cpu7\n"), ElementsAre(0, 2));
+  EXPECT_THAT(*parse_cpus_of_stat("cpu  9 9\ncpu11 1 2"), ElementsAre(11));
+}
+
+TEST(Cpu, proc_stat_without_a_cpu) {
+  for (const char* text : {"", "\n", "cpu  9 9\n", "intr 5\n", "cpux\n"})
+    EXPECT_FALSE(parse_cpus_of_stat(text)) << text;
+}
+
 TEST(Cpu, this_machine) {
   ASSERT_TRUE(possible_cpus());
   ASSERT_TRUE(online_cpus());

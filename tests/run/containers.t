@@ -117,6 +117,13 @@ target: loop_calls 100
 run: blip record -p $PID --function work -o t
 exact:
 
+case: blip where there is no /sys
+as: root
+needs: root unshare
+target: loop_calls 500
+run: unshare --mount sh -c 'mount -t tmpfs none /sys && exec blip record -p $PID --function work -o t'
+exact:
+
 case: process 1, from one of its children, as root and by request
 as: root
 needs: root
