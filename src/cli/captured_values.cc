@@ -75,6 +75,7 @@ bool CapturedValues::render(std::span<const uint8_t> fields, const PlaceNamer& p
   tid_.clear();
   text_.clear();
   head_ = {.name = class_.name};
+  name_.clear();
   values_.is_json() ? json_.begin() : text_values_.begin(text_, "");
   size_t end = fields.size();
   for (auto field = fields_.rbegin(); field != fields_.rend() && end >= ctf::kBitsSize; ++field) {
@@ -127,12 +128,14 @@ void CapturedValues::plain(const ctf::Field& field, const PlaceNamer& place_of) 
     return;
   }
   const bool is_place = class_.many_places && field.name == "ip" && place_of;
-  const std::string place = is_place ? place_of(load<uint64_t>(from)) : std::string();
+  static const HitPlace nowhere;
+  const HitPlace& place = is_place ? place_of(load<uint64_t>(from)) : nowhere;
   show(field, [&] {
     values_.plain(field.type, from);
-    if (!values_.is_json()) append_place(place, text_);
+    if (!values_.is_json()) append_place(place.place, text_);
   });
-  head_.place += place;
+  head_.place += place.place;
+  if (!place.name.empty()) head_.name = name_ = place.name;
 }
 
 // A field of the event itself.

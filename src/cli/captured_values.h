@@ -18,8 +18,12 @@ namespace blip::cli {
 // as text or JSON: value_writer.h, event_json.h.
 class CapturedValues {
  public:
-  // The name of the place at an address; empty: it has none.
-  using PlaceNamer = std::function<std::string(uint64_t ip)>;
+  // Of a hit of a class that many places share: where it was, SYMBOL+0xOFF, and what the event is called
+  // there. Empty: not known.
+  struct HitPlace {
+    std::string place, name;
+  };
+  using PlaceNamer = std::function<const HitPlace&(uint64_t ip)>;
 
   CapturedValues(const ctf::EventClass& event_class, bool json);
 
@@ -28,6 +32,8 @@ class CapturedValues {
 
   // Of the event rendered last. Text has the thread's id apart; empty: it has none.
   const std::string& tid() const { return tid_; }
+  // Of the place; empty: the class's counts.
+  const std::string& name() const { return name_; }
   const std::string& text() const { return text_; }
   // None: the class has none.
   const Backtrace* backtrace() const { return has_backtrace_ ? &backtrace_ : nullptr; }
@@ -63,6 +69,7 @@ class CapturedValues {
   uint64_t faults_ = 0;
   uint64_t cut_ = 0;
   std::string tid_;
+  std::string name_;
   Backtrace backtrace_;
   bool has_backtrace_ = false;
   std::string text_;

@@ -20,7 +20,8 @@ std::string shown(const ctf::EventClass& c, const HitRecord& record, bool json =
   const auto event = packer.pack(record.bytes());
   if (!event || !ctf::check_outputs(c)) return "malformed";
   CapturedValues values(c, json);
-  if (!values.render(*event, [](uint64_t) { return "f+0x1"; })) return "bad";
+  static const CapturedValues::HitPlace place{"f+0x1", {}};
+  if (!values.render(*event, [](uint64_t) -> const CapturedValues::HitPlace& { return place; })) return "bad";
   if (json) {
     std::string line;
     values.append_json(line, 7, nullptr);

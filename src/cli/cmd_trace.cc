@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
+#include <fcntl.h>
 #include <unistd.h>
 
+#include <cerrno>
+
+#include "base/fd.h"
 #include "cli/color.h"
 #include "cli/commands.h"
 #include "cli/notices.h"
@@ -9,10 +13,34 @@
 #include "cli/tracing.h"
 
 namespace blip::cli {
+namespace {
+
+// O_NONBLOCK: a FIFO must not wait for its reader.
+Result<Fd> open_output(const std::string& file) {
+  constexpr mode_t kMode = 0666;
+  Fd fd(::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, kMode));
+  if (fd) return fd;
+  if (errno == ENXIO)
+    return Error(ErrorKind::kNotFound, file + ": nobody reads this FIFO: start its reader first");
+  return Error::from_errno(errno, file);
+}
+
+}  // namespace
+
 int cmd_trace(const Command& command) {
-  Output output(STDOUT_FILENO, &StopSignals::patience);
+  Fd file;
+  if (!command.output_file.empty()) {
+    auto opened = open_output(command.output_file);
+    if (!opened) {
+      say_error(opened.error().with_context("-o").message());
+      return kExitFailed;
+    }
+    file = *std::move(opened);
+  }
+  const int fd = file ? file.get() : STDOUT_FILENO;
+  Output output(fd, &StopSignals::patience);
   Printer printer(output, {.json = command.json,
-                           .color = use_color(command.color, STDOUT_FILENO),
+                           .color = use_color(command.color, fd),
                            .realtime_offset = measure_realtime_offset()});
   bool stopped = false;
   const auto stop_when_closed = [&] {
@@ -33,7 +61,7 @@ int cmd_trace(const Command& command) {
   };
   hooks.at_end = [&](const session::Summary&) {
     printer.finish();
-    return tell_output(output);
+    return tell_output(output, file ? command.output_file : "stdout");
   };
   return run_tracing(command, hooks);
 }

@@ -47,7 +47,7 @@ std::string with_dashes(const OptionFact& fact) {
 template <typename T, typename Where>
 Status assign(const OptionFact& fact, Result<T> parsed, Where& where) {
   if (!parsed) return parsed.error().with_context(with_dashes(fact));
-  where = static_cast<T>(*std::move(parsed));
+  where = *std::move(parsed);
   return {};
 }
 
@@ -165,6 +165,16 @@ Status CommandBuilder::apply(const OptionFact& fact, const std::string& value) {
       if (value.empty()) return usage("-o: the directory's name is empty");
       options.output_dir = value;
       return {};
+    case OptionId::kOutputFile:
+      if (value.empty()) return usage("-o: the file's name is empty");
+      command_.output_file = value;
+      return {};
+    case OptionId::kViewFunction:
+    case OptionId::kThread:
+    case OptionId::kFrom:
+    case OptionId::kTo:
+    case OptionId::kHead:
+      return apply_selection(fact, value);
     case OptionId::kJson:
       command_.json = true;
       return {};
@@ -208,6 +218,29 @@ Status CommandBuilder::apply_context(const std::string& text) {
   auto& where = command_.session.probes.empty() ? for_all_ : command_.session.probes.back().contexts;
   where = merge_contexts(where, *contexts);
   return {};
+}
+
+// Which events of a trace.
+Status CommandBuilder::apply_selection(const OptionFact& fact, const std::string& value) {
+  ViewSelection& selection = command_.selection;
+  switch (fact.id) {
+    case OptionId::kViewFunction:
+      if (value.empty()) return usage("--function: the name is empty");
+      selection.functions.push_back(value);
+      return {};
+    case OptionId::kThread: {
+      int64_t thread = 0;
+      TRY_OK(assign(fact, parse_number(value, 1, std::numeric_limits<pid_t>::max()), thread));
+      selection.threads.push_back(thread);
+      return {};
+    }
+    case OptionId::kFrom:
+      return assign(fact, TraceTime::parse(value), selection.from);
+    case OptionId::kTo:
+      return assign(fact, TraceTime::parse(value), selection.to);
+    default:
+      return assign(fact, parse_number(value, 1, std::numeric_limits<uint64_t>::max()), selection.head);
+  }
 }
 
 // With --latency the entry of a function stands for its calls.

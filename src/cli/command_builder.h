@@ -32,6 +32,7 @@ class CommandBuilder {
   Status apply_probe(OptionId option, const std::string& text);
   Status measure_calls();
   Status apply_context(const std::string& text);
+  Status apply_selection(const OptionFact& fact, const std::string& value);
   Status apply_pid(const std::string& text);
   Status apply_name(const std::string& text);
   Status apply_color(const std::string& text);

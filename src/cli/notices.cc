@@ -91,11 +91,11 @@ void say_error(std::string_view text) {
   write_line(error_color ? fmt::format("{}blip:{}", kErrorColor, kPlain) : "blip:", text);
 }
 
-bool tell_output(const Output& output) {
+bool tell_output(const Output& output, std::string_view name) {
   if (output.given_up() != 0)
-    say_error(fmt::format("warning: nobody read stdout: {} bytes of output are lost", output.given_up()));
+    say_error(fmt::format("warning: nobody read {}: {} bytes of output are lost", name, output.given_up()));
   if (output.error() == 0) return true;
-  say_error(std::string("stdout: ") + std::strerror(output.error()));
+  say_error(fmt::format("{}: {}", name, std::strerror(output.error())));
   return false;
 }
 

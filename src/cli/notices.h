@@ -21,7 +21,7 @@ void say(std::string_view text);
 void say_error(std::string_view text);
 void use_error_color(bool color);
 // Says what became of stdout, if it failed or its reader was given up. False if it failed.
-bool tell_output(const Output& output);
+bool tell_output(const Output& output, std::string_view name = "stdout");
 // Writes a table, or other text that is ready, to stderr.
 void say_text(std::string_view text);
 

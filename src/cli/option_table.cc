@@ -25,7 +25,7 @@ constexpr VerbFact kVerbs[] = {
      "every call of a function, with its first argument\n"
      "blip trace -p 4711 --function parse_request --context reg:rdi\n"
      "a whole family of functions for ten seconds, for another program to read\n"
-     "blip trace -p 4711 --function 'parse_*' --duration 10s --json\n"
+     "blip trace -p 4711 --function 'parse_*' --duration 10s --json -o events.json\n"
      "a function of a library, who called it, and where\n"
      "blip trace -p 4711 --function libz.so.1:inflate --context comm,ip\n"
      "a command, from its first instruction to its end\n"
@@ -94,11 +94,17 @@ constexpr VerbFact kVerbs[] = {
     {Verb::kView, "view", "blip view [OPTIONS] [DIR]", "print a recorded trace",
      "Prints the events of the trace in DIR, merged over all CPUs and sorted by time. Without DIR: the "
      "newest trace that\n"
-     "`blip record` left in the current directory under its default name.",
+     "`blip record` left in the current directory under its default name. An event is shown if it passes all "
+     "of the\n"
+     "options that choose; how many were shown of how many is told on stderr.",
      "the newest trace here\n"
      "blip view\n"
      "a certain one, its first events\n"
-     "blip view /tmp/handle | head\n"
+     "blip view /tmp/handle --head 20\n"
+     "the last half second of one thread\n"
+     "blip view /tmp/handle --thread 4713 --from -500ms\n"
+     "a function and its returns, in a second of the day\n"
+     "blip view /tmp/handle --function 'handle_*' --from 14:03:07 --to 14:03:08\n"
      "for another program\n"
      "blip view /tmp/handle --json | jq .latency_ns\n"},
     {Verb::kClean, "clean", "blip clean [OPTIONS] (-p PID [--save DIR] | --all)",
@@ -235,6 +241,21 @@ constexpr OptionFact kOptions[] = {
      "SIGTRAP "
      "later and meets one ends the process. Not in the C library, Go, or under seccomp",
      kTracing},
+    {OptionId::kViewFunction, OptionGroup::kEvents, "", "function", "NAME",
+     "only events of this function, entries and returns: a name or a GLOB, as `blip view` shows it. handle "
+     "also means ns::Class::handle. Repeatable: one of them must match",
+     kView},
+    {OptionId::kThread, OptionGroup::kEvents, "", "thread", "TID", "only events of this thread. Repeatable",
+     kView},
+    {OptionId::kFrom, OptionGroup::kEvents, "", "from", "TIME",
+     "only events at TIME or later: 2s or 20ms after the first event of the trace, -2s before the last one, "
+     "14:03:07.25 (as events show it), '2026-01-31 14:03:07.25' (local; UTC with a Z behind), "
+     "@1700000000.25 (seconds since 1970; 16 digits or more are nanoseconds, as in JSON)",
+     kView},
+    {OptionId::kTo, OptionGroup::kEvents, "", "to", "TIME", "only events at TIME, as for --from, or earlier",
+     kView},
+    {OptionId::kHead, OptionGroup::kEvents, "", "head", "N",
+     "only the first N events of those that the other options leave", kView},
     {OptionId::kPid, OptionGroup::kTarget, "px", "pid", "PID",
      "a process to trace, list or clean. Repeatable", kTracing | kList | kClean},
     {OptionId::kAllowInit, OptionGroup::kTarget, "", "allow-init", "",
@@ -270,6 +291,10 @@ constexpr OptionFact kOptions[] = {
     {OptionId::kMaxEvents, OptionGroup::kEnd, "", "max-events", "N", "end after N events", kEvents},
     {OptionId::kOutput, OptionGroup::kOutput, "o", "output", "DIR",
      "the trace's directory: a new one, or an empty one", kRecord},
+    {OptionId::kOutputFile, OptionGroup::kOutput, "o", "output", "FILE",
+     "write to FILE what stdout would have: the events, as text or JSON. What is in it is replaced. Messages "
+     "stay on stderr, and a command's output on stdout",
+     kTrace},
     {OptionId::kCoverage, OptionGroup::kOutput, "", "coverage", "",
      "how each instruction of the functions would be patched: how many by which way, and why others are "
      "refused; "
@@ -304,6 +329,8 @@ std::string_view group_title(OptionGroup group) {
   switch (group) {
     case OptionGroup::kProbes:
       return "Probes";
+    case OptionGroup::kEvents:
+      return "Which events";
     case OptionGroup::kTarget:
       return "Target";
     case OptionGroup::kEnd:
@@ -331,16 +358,29 @@ const VerbFact& verb_fact(Verb verb) {
   return kVerbs[0];
 }
 
-const OptionFact* find_long_option(std::string_view name) {
-  for (const OptionFact& fact : kOptions)
-    if (!fact.long_name.empty() && fact.long_name == name) return &fact;
-  return nullptr;
+namespace {
+
+template <typename HasName>
+const OptionFact* find_option(Verb verb, HasName has_name) {
+  const OptionFact* of_another = nullptr;
+  for (const OptionFact& fact : kOptions) {
+    if (!has_name(fact)) continue;
+    if (fact.verbs & verb_bit(verb)) return &fact;
+    of_another = &fact;
+  }
+  return of_another;
 }
 
-const OptionFact* find_short_option(char name) {
-  for (const OptionFact& fact : kOptions)
-    if (fact.short_names.find(name) != std::string_view::npos) return &fact;
-  return nullptr;
+}  // namespace
+
+const OptionFact* find_long_option(std::string_view name, Verb verb) {
+  return find_option(
+      verb, [&](const OptionFact& fact) { return !fact.long_name.empty() && fact.long_name == name; });
+}
+
+const OptionFact* find_short_option(char name, Verb verb) {
+  return find_option(
+      verb, [&](const OptionFact& fact) { return fact.short_names.find(name) != fact.short_names.npos; });
 }
 
 }  // namespace blip::cli

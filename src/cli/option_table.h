@@ -42,6 +42,7 @@ enum class OptionId {
   kWaitLibrary,
   kLifecycle,
   kOutput,
+  kOutputFile,
   kDuration,
   kMaxEvents,
   kNumSubbuf,
@@ -53,6 +54,11 @@ enum class OptionId {
   kAllowInit,
   kAll,
   kSave,
+  kViewFunction,
+  kThread,
+  kFrom,
+  kTo,
+  kHead,
   kCoverage,
   kJson,
   kColor,
@@ -63,7 +69,7 @@ enum class OptionId {
   kLater,  // in the design, not in this version: refused by name, absent from --help
 };
 
-enum class OptionGroup { kProbes, kTarget, kEnd, kOutput, kBuffers, kGeneral };
+enum class OptionGroup { kProbes, kEvents, kTarget, kEnd, kOutput, kBuffers, kGeneral };
 
 // One bit per verb in OptionFact::verbs.
 constexpr unsigned verb_bit(Verb verb) { return 1U << static_cast<unsigned>(verb); }
@@ -74,8 +80,8 @@ struct OptionFact {
   std::string_view short_names;  // each letter is a synonym; the first is shown first
   std::string_view long_name;    // without the dashes; empty: none
   std::string_view value;        // what --help calls the value; empty: the option takes none
-  std::string_view help;
-  unsigned verbs;
+  std::string_view help;         // the whole of it, for the manual
+  unsigned verbs;                // no two rows of one name share a verb
 };
 
 std::span<const VerbFact> verb_table();
@@ -84,7 +90,8 @@ std::string_view group_title(OptionGroup group);
 
 const VerbFact* find_verb(std::string_view name);
 const VerbFact& verb_fact(Verb verb);
-const OptionFact* find_long_option(std::string_view name);
-const OptionFact* find_short_option(char name);
+// The verb's own option of that name; if it has none, another verb's.
+const OptionFact* find_long_option(std::string_view name, Verb verb);
+const OptionFact* find_short_option(char name, Verb verb);
 
 }  // namespace blip::cli

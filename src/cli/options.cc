@@ -16,10 +16,14 @@ namespace {
 
 Error usage(std::string message) { return Error(ErrorKind::kUsage, std::move(message)); }
 
+// That have an option of the name.
 std::string verbs_of(const OptionFact& fact) {
+  unsigned verbs = 0;
+  for (const OptionFact& other : option_table())
+    if (other.long_name == fact.long_name) verbs |= other.verbs;
   std::string names;
   for (const VerbFact& verb : verb_table())
-    if (fact.verbs & verb_bit(verb.verb)) names += fmt::format("{}{}", names.empty() ? "" : ", ", verb.name);
+    if (verbs & verb_bit(verb.verb)) names += fmt::format("{}{}", names.empty() ? "" : ", ", verb.name);
   return names;
 }
 
@@ -105,7 +109,7 @@ Status Parser::parse_word(const std::string& word) {
 Status Parser::parse_long(std::string_view word) {
   const size_t equals = word.find('=');
   const std::string_view name = word.substr(0, equals);
-  const OptionFact* fact = find_long_option(name);
+  const OptionFact* fact = find_long_option(name, verb_->verb);
   const std::string shown = fmt::format("--{}", name);
   if (!fact) return unknown_option(shown);
   TRY_OK(check_available(*fact, shown));
@@ -121,7 +125,7 @@ Status Parser::parse_short_bundle(std::string_view letters) {
   while (!letters.empty()) {
     const char letter = letters[0];
     letters.remove_prefix(1);
-    const OptionFact* fact = find_short_option(letter);
+    const OptionFact* fact = find_short_option(letter, verb_->verb);
     const std::string shown = fmt::format("-{}", letter);
     if (!fact) return unknown_option(shown);
     TRY_OK(check_available(*fact, shown));

@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "cli/option_table.h"
+#include "cli/view_filter.h"
 #include "session/options.h"
 
 namespace blip::cli {
@@ -22,6 +23,8 @@ struct Command {
   bool json = false;
   ColorChoice color = ColorChoice::kAuto;
   std::string view_dir;              // view: empty means the newest
+  ViewSelection selection;           // view: which events
+  std::string output_file;           // trace: empty means stdout
   std::string list_file;             // list: empty means session.pids
   std::string list_glob;             // list: empty means all functions
   bool clean_all = false;            // clean: not only session.pids

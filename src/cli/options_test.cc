@@ -299,7 +299,7 @@ TEST(Options, wrong_usage_says_what_to_do) {
       {"trace --version", "unknown option --version"},
       {"trace work -p 1", "unexpected 'work': probes are given as --function work"},
       {"trace --json=yes", "--json takes no value"},
-      {"trace --function f -p 1 -o DIR", "-o is not an option of blip trace, only of record"},
+      {"count --function f -p 1 -o DIR", "-o is not an option of blip count, only of trace, record"},
       {"record --function f -p 1 --json", "--json is not an option of blip record, only of trace, count"},
       {"trace --syscall f -p 1", "--syscall is not available in this version"},
       {"trace --return f+4 -p 1", "--return takes functions"},
@@ -348,6 +348,13 @@ TEST(Options, wrong_usage_says_what_to_do) {
       {"record --backend=warp -p 1 --function f", "'warp' is not auto, jump, trap or uprobe"},
       {"trace --color=red", "'red' is not auto, always or never"},
       {"view a b", "blip view takes one directory"},
+      {"view --from soon", "--from: 'soon' is no time of a trace: 2s"},
+      {"view --to 25:00:00", "'25:00:00' is no time"},
+      {"view --head 0", "--head: 0 is too small"},
+      {"view --thread main", "--thread: 'main' is not a number"},
+      {"view --function=", "--function: the name is empty"},
+      {"count --head 1 -p 1 --function f", "--head is not an option of blip count, only of view"},
+      {"trace --function f -p 1 --output=", "-o: the file's name is empty"},
       {"view -p 1", "-p is not an option of blip view"},
   };
   for (const auto& c : kCases) {

@@ -3,10 +3,10 @@
 // allocation, no format string, one write per 64 KiB.
 #include "cli/print.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/progress.h"
-#include "cli/captured_values.h"
 #include "cli/color.h"
 #include "cli/escape.h"
 #include "cli/value_text.h"
@@ -145,12 +145,12 @@ void Printer::text_line(const session::EventView& view, const ClassFormat& forma
   } else if (format.values && !format.values->tid().empty()) {
     buffer_ += format.values->tid() + ' ';
   }
-  buffer_ += format.name;
+  append_name(view, format);
   for (const auto& part : format.parts) {
     const uint8_t* from = view.record.data() + part.offset;
     buffer_ += part.lead;
     append_plain(buffer_, part.type, from, false);
-    if (part.is_place) append_place(place(view, load<uint64_t>(from)), buffer_);
+    if (part.is_place) append_place(place(view, load<uint64_t>(from)).place, buffer_);
   }
   const std::string* captured = format.values ? &format.values->text() : nullptr;
   if (captured && !captured->empty()) buffer_ += ": { " + *captured;
@@ -161,13 +161,29 @@ void Printer::text_line(const session::EventView& view, const ClassFormat& forma
 
 bool Printer::render(const session::EventView& view, ClassFormat& format) {
   if (view.record.size() < ctf::kEventHeaderSize) return false;
-  return format.values->render(view.record.subspan(ctf::kEventHeaderSize),
-                               [&](uint64_t ip) { return place(view, ip); });
+  return format.values->render(
+      view.record.subspan(ctf::kEventHeaderSize),
+      [&](uint64_t ip) -> const CapturedValues::HitPlace& { return place(view, ip); });
 }
 
-const std::string& Printer::place(const session::EventView& view, uint64_t ip) {
-  const auto [known, is_new] = places_.try_emplace(ip);
-  if (is_new && view.place_of) known->second = (*view.place_of)(ip);
+void Printer::append_name(const session::EventView& view, const ClassFormat& format) {
+  const auto ip = std::find_if(format.parts.begin(), format.parts.end(),
+                               [](const ClassFormat::Part& part) { return part.is_place; });
+  const std::string* name = format.values ? &format.values->name() : nullptr;
+  if (ip != format.parts.end()) name = &place(view, load<uint64_t>(view.record.data() + ip->offset)).name;
+  if (!name || name->empty()) {
+    buffer_ += format.name;
+    return;
+  }
+  if (style_.color) buffer_ += kNameColor;
+  append_escaped(buffer_, *name);
+  if (style_.color) buffer_ += kPlain;
+}
+
+const CapturedValues::HitPlace& Printer::place(const session::EventView& view, uint64_t ip) {
+  const auto [known, is_new] = places_.try_emplace({view.event_class.id, ip});
+  if (is_new && view.place_of) known->second.place = (*view.place_of)(ip);
+  if (is_new && view.name_of) known->second.name = (*view.name_of)(view.event_class, ip);
   return known->second;
 }
 

@@ -3,17 +3,20 @@
 //
 //   [14:03:07.123456789] (+0.000001204) 4711 parse_request: { rdi = 0x7ffd10, procname = "server" }
 //
-// Where one name stands for many places, the address is followed by its own: ip = 0x55d0c1a2b1b4 <parse+0x4>.
+// Where a class stands for many places, an event has the name of its own, and its address is followed by it:
+// ip = 0x55d0c1a2b1b4 <parse+0x4>.
 // JSON: event_json.h.
 #pragma once
 
 #include <cstdint>
 #include <ctime>
+#include <map>
 #include <memory>
 #include <string>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "cli/captured_values.h"
 #include "cli/output.h"
 #include "session/session.h"
 
@@ -54,8 +57,8 @@ class Printer {
   void append_clock(int64_t realtime_ns);
   void append_delta(uint64_t time_ns);
   bool render(const session::EventView& view, ClassFormat& format);
-  // The name of an address; empty: it has none.
-  const std::string& place(const session::EventView& view, uint64_t ip);
+  const CapturedValues::HitPlace& place(const session::EventView& view, uint64_t ip);
+  void append_name(const session::EventView& view, const ClassFormat& format);
 
   Output& output_;
   PrintStyle style_;
@@ -66,7 +69,7 @@ class Printer {
   char cached_clock_[8] = {};  // HH:MM:SS of cached_second_
   bool have_last_ = false;
   uint64_t last_time_ns_ = 0;
-  std::unordered_map<uint64_t, std::string> places_;  // by address
+  std::map<std::pair<uint32_t, uint64_t>, CapturedValues::HitPlace> places_;  // by class and address
 };
 
 }  // namespace blip::cli

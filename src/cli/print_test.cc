@@ -141,6 +141,11 @@ TEST_F(PrintTest, the_place_of_an_address_that_many_share) {
   EXPECT_EQ(asked, 1);
   EXPECT_THAT(printed({.json = true}, {view}),
               testing::HasSubstr("\"place\":\"work+0x4\",\"fields\":{\"ip\":4660,\"rdi\":7}}"));
+  const session::EventNamer name_of = [](const ctf::EventClass& c, uint64_t) { return c.name + "ork"; };
+  view.name_of = &name_of;
+  EXPECT_THAT(printed({}, {view}), testing::HasSubstr(") f*ork: { ip = 0x1234 <work+0x4>, rdi = 0x7 }\n"));
+  EXPECT_THAT(printed({.json = true}, {view}),
+              testing::HasSubstr("\"name\":\"f*ork\",\"place\":\"work+0x4\""));
   Record unknown(2, "f*");
   unknown.add("ip", FieldType::kHex64, uint64_t{1});
   unknown.event_class.many_places = true;

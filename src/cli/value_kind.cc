@@ -14,7 +14,8 @@ constexpr Named kKinds[] = {
     {"FILE", ValueKind::kFile},       {"WHEN", ValueKind::kColor},    {"CMD", ValueKind::kCommand},
     {"\"CMD\"", ValueKind::kCommand}, {"N", ValueKind::kFree},        {"TIME", ValueKind::kFree},
     {"SIZE", ValueKind::kFree},       {"CLOCK", ValueKind::kFree},    {"BACKEND", ValueKind::kFree},
-    {"FILE:LINE", ValueKind::kFree},  {"EXPR", ValueKind::kFree},     {"LIST", ValueKind::kFree},
+    {"FILE:LINE", ValueKind::kFree},  {"EXPR", ValueKind::kFree},     {"TID", ValueKind::kFree},
+    {"LIST", ValueKind::kFree},
 };
 
 bool mentions(std::string_view text, std::string_view word) {
@@ -36,7 +37,7 @@ ValueKind value_kind(const OptionFact& fact) {
 Operands operands_of(const VerbFact& verb) {
   Operands operands;
   operands.command = mentions(verb.synopsis, "-- CMD");
-  if (mentions(verb.synopsis, "FILE")) {
+  if (mentions(verb.synopsis, "| FILE)")) {
     operands.first = ValueKind::kFile;
   } else if (verb.synopsis.ends_with(" [DIR]") && !mentions(verb.synopsis, "-o DIR")) {
     operands.first = ValueKind::kDirectory;

@@ -34,8 +34,8 @@ struct Unit {
   uint64_t ns;
 };
 constexpr Unit kUnits[] = {
-    {"", kSecond},       {"us", 1'000},         {"ms", 1'000'000},      {"s", kSecond},
-    {"m", 60 * kSecond}, {"h", 3600 * kSecond}, {"d", 86400 * kSecond},
+    {"", kSecond},  {"ns", 1},           {"us", 1'000},         {"ms", 1'000'000},
+    {"s", kSecond}, {"m", 60 * kSecond}, {"h", 3600 * kSecond}, {"d", 86400 * kSecond},
 };
 
 const Unit* find_unit(std::string_view name) {

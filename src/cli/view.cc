@@ -106,15 +106,16 @@ Status connect_streams(bt_graph* graph, const bt_component_source* source, const
   return {};
 }
 
-Result<Graph> build_graph(const std::string& dir, ViewPrinter& view_printer) {
+template <typename Sink>
+Result<Graph> build_graph(const std::string& dir, Sink& sink) {
   Graph graph(bt_graph_create(0));
   if (!graph) return library_error("out of memory");
   TRY(const auto* source, add_source(graph.get(), dir));
   TRY(const auto* muxer, add_muxer(graph.get()));
-  TRY(const auto* printer, view_printer.add_to(graph.get()));
+  TRY(const auto* end, sink.add_to(graph.get()));
   TRY_OK(connect_streams(graph.get(), source, muxer));
   TRY_OK(connect(graph.get(), bt_component_filter_borrow_output_port_by_index_const(muxer, 0),
-                 bt_component_sink_borrow_input_port_by_index_const(printer, 0)));
+                 bt_component_sink_borrow_input_port_by_index_const(end, 0)));
   return graph;
 }
 
@@ -179,19 +180,30 @@ Status check_is_trace(const std::string& dir) {
   return {};
 }
 
+template <typename Sink>
+Status run_through(const std::string& dir, Sink& sink, const bt_interrupter* interrupter) {
+  TRY(const Graph graph, build_graph(dir, sink));
+  if (bt_graph_add_interrupter(graph.get(), interrupter) != BT_GRAPH_ADD_INTERRUPTER_STATUS_OK)
+    return library_error("out of memory");
+  return run(graph.get(), interrupter, dir);
+}
+
 }  // namespace
 
-Result<int> view_trace(const std::string& dir, const ViewStyle& style) {
+Result<ViewTotals> view_trace(const std::string& dir, const ViewStyle& style) {
   TRY_OK(check_is_trace(dir));
   const Interrupter interrupter(bt_interrupter_create());
   if (!interrupter) return library_error("out of memory");
   const ViewSignals signals(interrupter.get());
-  ViewPrinter printer(wants_color(style.color), style.json);
-  TRY(const Graph graph, build_graph(dir, printer));
-  if (bt_graph_add_interrupter(graph.get(), interrupter.get()) != BT_GRAPH_ADD_INTERRUPTER_STATUS_OK)
-    return library_error("out of memory");
-  TRY_OK(run(graph.get(), interrupter.get(), dir));
-  return 0;
+  ViewFilter filter(style.selection);
+  if (style.selection.needs_end()) {
+    SpanFinder finder;
+    TRY_OK(run_through(dir, finder, interrupter.get()));
+    filter.know(finder.span());
+  }
+  ViewPrinter printer(wants_color(style.color), style.json, filter);
+  if (!bt_interrupter_is_set(interrupter.get())) TRY_OK(run_through(dir, printer, interrupter.get()));
+  return filter.totals();
 }
 
 }  // namespace blip::cli

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "cli/view_filter.h"
 
 namespace blip::cli {
 
@@ -12,12 +13,13 @@ enum class ViewColor { kAuto, kAlways, kNever };
 struct ViewStyle {
   ViewColor color = ViewColor::kAuto;
   bool json = false;  // lines of JSON (event_json.h)
+  ViewSelection selection{};
 };
 
 // Prints the trace in `dir` to stdout in lines like those of `babeltrace2 DIR` (libbabeltrace2 reads it),
-// with values as `blip trace` shows them; what was discarded is told on stderr. Returns the exit code. Ctrl-C
+// with values as `blip trace` shows them; what was discarded is told on stderr. Ctrl-C
 // is a normal end. A reader that closes the pipe ends the program by SIGPIPE, quietly. Fails if `dir` does
 // not exist, holds no trace, or holds a damaged one.
-Result<int> view_trace(const std::string& dir, const ViewStyle& style = {});
+Result<ViewTotals> view_trace(const std::string& dir, const ViewStyle& style = {});
 
 }  // namespace blip::cli

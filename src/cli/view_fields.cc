@@ -289,10 +289,9 @@ void ViewFields::json_scope(const bt_field* structure, const std::vector<Shown>&
 }
 
 void ViewFields::append_json(std::string& out, const bt_event* event, const Scopes& scopes,
-                             std::optional<int64_t> time_ns, const session::FrameNamer* name_of) {
+                             const Named& named, const session::FrameNamer* name_of) {
   const bt_event_class* event_class = bt_event_borrow_class_const(event);
-  const char* name = bt_event_class_get_name(event_class);
-  EventJson::Head head{.time_ns = time_ns, .name = name ? name : "<unknown>"};
+  EventJson::Head head{.time_ns = named.time_ns, .name = named.name, .place = named.place};
   const ScopeKeys& keys = keys_of(event_class, scopes);
   begin(scopes.payload);
   json_.begin();

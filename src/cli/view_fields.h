@@ -37,8 +37,13 @@ class ViewFields {
   struct Scopes {
     const bt_field *packet_context, *common_context, *specific_context, *payload;
   };
-  void append_json(std::string& out, const bt_event* event, const Scopes& scopes,
-                   std::optional<int64_t> time_ns, const session::FrameNamer* name_of);
+  struct Named {
+    std::optional<int64_t> time_ns;  // none: its stream has no clock
+    std::string_view name;
+    std::string place;  // of a class that many places share; empty: of another, or not known
+  };
+  void append_json(std::string& out, const bt_event* event, const Scopes& scopes, const Named& named,
+                   const session::FrameNamer* name_of);
 
  private:
   using Paths = std::set<std::string, std::less<>>;

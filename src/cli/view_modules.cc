@@ -82,27 +82,22 @@ void ViewModules::take_build_id(int32_t vpid, const bt_field* payload) {
 }
 
 void ViewModules::take_place(int32_t vpid, const bt_field* payload) {
-  places_[number(payload, "event_id")][vpid][number(payload, "address")] = {number(payload, "size"),
-                                                                            text(payload, "name")};
+  places_[vpid].add({.class_id = static_cast<uint32_t>(number(payload, "event_id")),
+                     .begin = number(payload, "address"),
+                     .size = number(payload, "size"),
+                     .name = text(payload, "name")});
 }
 
 // A child of a fork has what its parent has, whose pid the trace need not tell.
 std::string ViewModules::place_of(const bt_event* event) const {
-  const auto of_class = places_.find(bt_event_class_get_id(bt_event_borrow_class_const(event)));
-  if (of_class == places_.end()) return {};
+  if (places_.empty()) return {};
+  const auto class_id = static_cast<uint32_t>(bt_event_class_get_id(bt_event_borrow_class_const(event)));
   const uint64_t ip = context_number(event, "ip");
-  const auto find = [&](const Places& places) -> std::string {
-    auto place = places.upper_bound(ip);
-    if (place == places.begin()) return {};
-    const auto& [begin, found] = *--place;
-    if (ip - begin >= found.size) return {};
-    return ip == begin ? found.name : fmt::format("{}+{:#x}", found.name, ip - begin);
-  };
-  const auto own = of_class->second.find(static_cast<int32_t>(context_number(event, "vpid")));
-  if (own != of_class->second.end())
-    if (std::string name = find(own->second); !name.empty()) return name;
-  for (const auto& [vpid, places] : of_class->second)
-    if (std::string name = find(places); !name.empty()) return name;
+  const auto own = places_.find(static_cast<int32_t>(context_number(event, "vpid")));
+  if (own != places_.end())
+    if (std::string name = own->second.at(class_id, ip); !name.empty()) return name;
+  for (const auto& [vpid, places] : places_)
+    if (std::string name = places.at(class_id, ip); !name.empty()) return name;
   return {};
 }
 

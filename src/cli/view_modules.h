@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "session/frame_names.h"
+#include "session/place_name.h"
 
 namespace blip::cli {
 
@@ -40,19 +41,13 @@ class ViewModules {
 
   void take_file(int32_t vpid, const bt_field* payload);
   void take_build_id(int32_t vpid, const bt_field* payload);
-  struct Place {
-    uint64_t size = 0;
-    std::string name;
-  };
-  using Places = std::map<uint64_t, Place>;  // by their first address
-
   void take_place(int32_t vpid, const bt_field* payload);
   void tell_names(int32_t vpid, uint64_t base, const File& file);
   session::FrameNames* names_of(int32_t vpid);
 
   // By process. Children have what their parent has: those with the same files share the names.
   std::map<int32_t, Files> files_;
-  std::map<uint64_t, std::map<int32_t, Places>> places_;           // by the class of their events
+  std::map<int32_t, session::PlaceTable> places_;
   std::map<int32_t, std::shared_ptr<session::FrameNames>> names_;  // of those that were asked for
 };
 

@@ -9,19 +9,13 @@
 #include "cli/color.h"
 #include "cli/escape.h"
 #include "cli/value_text.h"
+#include "session/place_name.h"
 
 namespace blip::cli {
 
 namespace {
 
 constexpr int64_t kNsPerSecond = 1'000'000'000;
-
-int64_t ns_of(const bt_clock_snapshot* snapshot) {
-  int64_t ns = 0;
-  return bt_clock_snapshot_get_ns_from_origin(snapshot, &ns) == BT_CLOCK_SNAPSHOT_GET_NS_FROM_ORIGIN_STATUS_OK
-             ? ns
-             : 0;
-}
 
 std::string environment(const bt_trace* trace, const char* name) {
   const bt_value* value = bt_trace_borrow_environment_entry_value_by_name_const(trace, name);
@@ -42,81 +36,57 @@ ViewFields::Scopes scopes_of(const bt_event* event) {
           bt_event_borrow_specific_context_field_const(event), bt_event_borrow_payload_field_const(event)};
 }
 
-// None: its stream has no clock.
-std::optional<int64_t> time_of(const bt_message* message) {
-  if (!bt_message_event_borrow_stream_class_default_clock_class_const(message)) return std::nullopt;
-  return ns_of(bt_message_event_borrow_default_clock_snapshot_const(message));
+// Where many places share a class, that of the place.
+std::string name_of(const bt_event* event, const std::string& place) {
+  const char* text = bt_event_class_get_name(bt_event_borrow_class_const(event));
+  return session::event_name_at(text ? text : "<unknown>", place);
+}
+
+std::optional<int64_t> thread_of(const ViewFields::Scopes& scopes) {
+  for (const bt_field* context : {scopes.common_context, scopes.specific_context}) {
+    const bt_field* thread =
+        context ? bt_field_structure_borrow_member_field_by_name_const(context, "vtid") : nullptr;
+    if (thread && bt_field_get_class_type(thread) == BT_FIELD_CLASS_TYPE_SIGNED_INTEGER)
+      return bt_field_integer_signed_get_value(thread);
+  }
+  return std::nullopt;
 }
 
 }  // namespace
 
-Result<const bt_component_sink*> ViewPrinter::add_to(bt_graph* graph) {
-  const bt_component_sink* sink = nullptr;
-  if (bt_graph_add_simple_sink_component(graph, "printer", nullptr, &ViewPrinter::consume, nullptr, this,
-                                         &sink) != BT_GRAPH_ADD_COMPONENT_STATUS_OK)
-    return Error(ErrorKind::kInvalid, "cannot print the trace: out of memory");
-  return sink;
-}
-
-bt_graph_simple_sink_component_consume_func_status ViewPrinter::consume(bt_message_iterator* from,
-                                                                        void* printer) {
-  bt_message_array_const messages = nullptr;
-  uint64_t count = 0;
-  const auto status = bt_message_iterator_next(from, &messages, &count);
-  if (status != BT_MESSAGE_ITERATOR_NEXT_STATUS_OK)
-    return static_cast<bt_graph_simple_sink_component_consume_func_status>(status);
-  for (uint64_t i = 0; i < count; ++i) {
-    static_cast<ViewPrinter*>(printer)->print(messages[i]);
-    bt_message_put_ref(messages[i]);
-  }
-  return BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_OK;
-}
-
-void ViewPrinter::print(const bt_message* message) {
-  switch (bt_message_get_type(message)) {
-    case BT_MESSAGE_TYPE_EVENT:
-      return print_event(message);
-    case BT_MESSAGE_TYPE_DISCARDED_EVENTS:
-      return print_discarded(message);
-    default:
-      return;
-  }
+bool ViewPrinter::take(const bt_message* message) {
+  if (bt_message_get_type(message) == BT_MESSAGE_TYPE_EVENT) print_event(message);
+  if (bt_message_get_type(message) == BT_MESSAGE_TYPE_DISCARDED_EVENTS) print_discarded(message);
+  return !filter_.stopped();
 }
 
 void ViewPrinter::print_event(const bt_message* message) {
   const bt_event* event = bt_message_event_borrow_event_const(message);
   if (modules_.take(event)) return;
   const ViewFields::Scopes scopes = scopes_of(event);
+  const std::string place = modules_.place_of(event);
+  const std::string name = name_of(event, place);
+  if (!filter_.shows(name, thread_of(scopes), time_of(message))) return;
   line_.clear();
   if (json_) {
-    fields_.append_json(line_, event, scopes, time_of(message), &namer_);
+    fields_.append_json(line_, event, scopes, {time_of(message), name, place}, &namer_);
   } else {
-    append_text(message, scopes);
+    append_text(message, name, scopes);
   }
   std::fwrite(line_.data(), 1, line_.size(), stdout);
 }
 
-void ViewPrinter::append_text(const bt_message* message, const ViewFields::Scopes& scopes) {
+void ViewPrinter::append_text(const bt_message* message, const std::string& name,
+                              const ViewFields::Scopes& scopes) {
   const bt_event* event = bt_message_event_borrow_event_const(message);
   append_time(message);
   append_program(bt_stream_borrow_trace_const(bt_event_borrow_stream_const(event)));
   if (color_) line_ += kNameColor;
-  append_escaped(line_, name_of(event));
+  append_escaped(line_, name);
   if (color_) line_ += kPlain;
   append_fields(scopes);
   line_ += '\n';
   if (fields_.backtrace()) fields_.backtrace()->append_text(line_, &namer_);
-}
-
-// Where many places share a class, that of the place.
-std::string ViewPrinter::name_of(const bt_event* event) const {
-  constexpr std::string_view kReturn = ":return";
-  const char* text = bt_event_class_get_name(bt_event_borrow_class_const(event));
-  const std::string name = text ? text : "<unknown>";
-  std::string place = modules_.place_of(event);
-  if (place.empty()) return name;
-  if (name.ends_with(kReturn) && !place.ends_with(kReturn)) place += kReturn;
-  return place;
 }
 
 void ViewPrinter::append_fields(const ViewFields::Scopes& scopes) {
@@ -184,17 +154,24 @@ void ViewPrinter::append_program(const bt_trace* trace) {
 }
 
 void ViewPrinter::print_discarded(const bt_message* message) {
+  const bool has_times = bt_message_discarded_events_borrow_stream_class_default_clock_class_const(message);
+  const auto begin_ns = [&] {
+    return ns_of(bt_message_discarded_events_borrow_beginning_default_clock_snapshot_const(message));
+  };
+  const auto end_ns = [&] {
+    return ns_of(bt_message_discarded_events_borrow_end_default_clock_snapshot_const(message));
+  };
+  if (has_times && !filter_.overlaps(begin_ns(), end_ns())) return;
   uint64_t count = 0;
   const bool known =
       bt_message_discarded_events_get_count(message, &count) == BT_PROPERTY_AVAILABILITY_AVAILABLE;
   std::string line = "WARNING: Tracer discarded ";
   line += known ? fmt::format("{} event{}", count, count == 1 ? "" : "s") : "a number of events";
-  if (bt_message_discarded_events_borrow_stream_class_default_clock_class_const(message)) {
+  if (has_times) {
     line += " between ";
-    append_clock(line,
-                 ns_of(bt_message_discarded_events_borrow_beginning_default_clock_snapshot_const(message)));
+    append_clock(line, begin_ns());
     line += " and ";
-    append_clock(line, ns_of(bt_message_discarded_events_borrow_end_default_clock_snapshot_const(message)));
+    append_clock(line, end_ns());
   }
   if (const char* stream = bt_stream_get_name(bt_message_discarded_events_borrow_stream_const(message)))
     line += " within stream \"" + escaped(stream) + '"';

@@ -7,36 +7,35 @@
 #include <ctime>
 #include <string>
 
-#include "base/result.h"
+#include "cli/trace_sink.h"
 #include "cli/view_fields.h"
+#include "cli/view_filter.h"
 #include "cli/view_modules.h"
 
 namespace blip::cli {
 
 // A sink of a babeltrace2 graph that prints events to stdout, in lines as babeltrace2's own with values as
 // `blip trace` shows them, or as JSON (event_json.h), and what was discarded to stderr.
-class ViewPrinter {
+class ViewPrinter final : public TraceSink {
  public:
-  ViewPrinter(bool color, bool json) : color_(color && !json), json_(json), fields_(json) {}
+  ViewPrinter(bool color, bool json, ViewFilter& filter)
+      : color_(color && !json), json_(json), filter_(filter), fields_(json) {}
 
-  // The printer outlives the graph.
-  Result<const bt_component_sink*> add_to(bt_graph* graph);
+ protected:
+  bool take(const bt_message* message) override;
 
  private:
-  static bt_graph_simple_sink_component_consume_func_status consume(bt_message_iterator* from, void* printer);
-
-  void print(const bt_message* message);
   void print_event(const bt_message* message);
   void print_discarded(const bt_message* message);
   void append_time(const bt_message* message);
   void append_clock(std::string& out, int64_t ns);
   void append_program(const bt_trace* trace);
   void append_fields(const ViewFields::Scopes& scopes);
-  void append_text(const bt_message* message, const ViewFields::Scopes& scopes);
-  std::string name_of(const bt_event* event) const;
+  void append_text(const bt_message* message, const std::string& name, const ViewFields::Scopes& scopes);
 
   bool color_;
   bool json_;
+  ViewFilter& filter_;
   ViewFields fields_;
   ViewModules modules_;
   session::FrameNamer namer_ = [this](int32_t vpid, uint64_t address,

@@ -23,6 +23,7 @@
 namespace blip::cli {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -74,8 +75,7 @@ class View : public ::testing::Test {
       ::dup2(out, STDOUT_FILENO);
       ::unsetenv("BABELTRACE_TERM_COLOR");
       if (set_up) set_up();
-      const Result<int> code = view_trace(dir_, {.color = color, .json = json_});
-      ::_exit(code ? *code : 1);
+      ::_exit(view_trace(dir_, {.color = color, .json = json_, .selection = selection_}) ? 0 : 1);
     }
     int status = -1;
     ::waitpid(child, &status, 0);
@@ -89,6 +89,7 @@ class View : public ::testing::Test {
   std::string root_;
   std::string dir_;
   bool json_ = false;
+  ViewSelection selection_;
 };
 
 TEST_F(View, prints_what_babeltrace2_prints) {
@@ -99,6 +100,24 @@ TEST_F(View, prints_what_babeltrace2_prints) {
   ASSERT_EQ(std::system(("babeltrace2 '" + dir_ + "' >'" + root_ + "/out'").c_str()), 0);
   EXPECT_EQ(ours, output());
   EXPECT_THAT(ours, HasSubstr("work: { n = 499 }"));
+}
+
+TEST_F(View, streams_are_one_trace_for_what_is_chosen) {
+  write_stream("a", 1000, 500);
+  write_stream("b", 1005, 500);
+  selection_.from = *TraceTime::parse("-5ns");
+  ASSERT_EQ(in_child({}, ViewColor::kAuto), 0);
+  EXPECT_THAT(output(), AllOf(HasSubstr("[00:00:00.000005990]"), HasSubstr("[00:00:00.000005995]")));
+  EXPECT_THAT(output(), Not(HasSubstr("5985")));
+  selection_ = {};
+  selection_.from = *TraceTime::parse("15ns");
+  selection_.head = 3;
+  ASSERT_EQ(in_child({}, ViewColor::kAuto), 0);
+  EXPECT_EQ(output(),
+            "[00:00:00.000001015] (+?.????????"
+            "?) work: { n = 1 }\n"
+            "[00:00:00.000001020] (+0.000000005) work: { n = 2 }\n"
+            "[00:00:00.000001025] (+0.000000005) work: { n = 2 }\n");
 }
 
 // One of each kind, nested, with names that occur twice.
@@ -258,8 +277,8 @@ TEST_F(View, a_full_disk_is_an_error) {
 
 TEST_F(View, errors_say_what_is_wrong) {
   const auto message = [](const std::string& dir) {
-    const Result<int> code = view_trace(dir);
-    return code ? std::string() : code.error().message();
+    const Result<ViewTotals> totals = view_trace(dir);
+    return totals ? std::string() : totals.error().message();
   };
   EXPECT_THAT(message(root_ + "/missing"), HasSubstr("No such file"));
   EXPECT_THAT(message(root_), HasSubstr("no trace in it"));

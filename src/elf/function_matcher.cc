@@ -206,6 +206,23 @@ bool is_special(std::string_view mangled) { return mangled.starts_with("_ZT") ||
 
 }  // namespace
 
+bool is_in_a_scope(std::string_view name, std::string_view wanted) {
+  if (operator_in(name) != name.size()) return false;
+  if (name.ends_with('>') && !wanted.ends_with('>')) {
+    size_t at = name.size();
+    for (int depth = 0; at > 0;) {
+      const char c = name[--at];
+      depth += c == '>' ? 1 : c == '<' ? -1 : 0;
+      if (depth == 0) break;
+    }
+    name = name.substr(0, at);
+  }
+  if (name == wanted) return true;
+  constexpr std::string_view kScope = "::";
+  return name.size() > wanted.size() + kScope.size() && name.ends_with(wanted) &&
+         name.substr(0, name.size() - wanted.size()).ends_with(kScope);
+}
+
 bool is_everything(const Spec& spec) { return spec.kind == SpecKind::kGlob && spec.name == "*"; }
 
 FunctionMatcher::FunctionMatcher(const Spec& spec, Scopes scopes)
@@ -236,22 +253,8 @@ bool FunctionMatcher::equal_or_glob(std::string_view text) const {
   return glob_ ? glob_match(name_, text) : name_ == text;
 }
 
-// "handle" and "Service::handle" are in "shop::Service::handle<int>".
 bool FunctionMatcher::ends_in_name(std::string_view plain) const {
-  if (scopes_ == Scopes::kAsWritten || operator_in(plain) != plain.size()) return false;
-  if (plain.ends_with('>') && !name_.ends_with('>')) {
-    size_t at = plain.size();
-    for (int depth = 0; at > 0;) {
-      const char c = plain[--at];
-      depth += c == '>' ? 1 : c == '<' ? -1 : 0;
-      if (depth == 0) break;
-    }
-    plain = plain.substr(0, at);
-  }
-  if (plain == name_) return true;
-  constexpr std::string_view kScope = "::";
-  return plain.size() > name_.size() + kScope.size() && plain.ends_with(name_) &&
-         plain.substr(0, plain.size() - name_.size()).ends_with(kScope);
+  return scopes_ == Scopes::kAny && is_in_a_scope(plain, name_);
 }
 
 // Rust's v0 scheme may put a '_' between the length and the word.

@@ -23,6 +23,10 @@ bool is_glob(std::string_view text);
 // kAsWritten: `f` is no `ns::f`. kAny: it is, and `f` is `ns::f<int>`.
 enum class Scopes { kAsWritten, kAny };
 
+// `name` without its scopes or its template arguments is `wanted`: shop::Service::handle<int> is handle, and
+// Service::handle. Both are without parameters.
+bool is_in_a_scope(std::string_view name, std::string_view wanted);
+
 // '*', alone: whatever is known of, with or without a name.
 bool is_everything(const Spec& spec);
 

@@ -40,7 +40,8 @@ uint64_t LiveMerge::show(uint64_t until_ns, uint64_t limit) {
            p.time_ns,
            {&bytes_[p.offset], p.size},
            place_of_ ? &place_of_ : nullptr,
-           frames_of_ ? &frames_of_ : nullptr});
+           frames_of_ ? &frames_of_ : nullptr,
+           name_of_ ? &name_of_ : nullptr});
     last_shown_ns_ = std::max(last_shown_ns_, p.time_ns);
     used_ -= p.size;
   }

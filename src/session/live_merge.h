@@ -16,11 +16,12 @@ namespace blip::session {
 class LiveMerge {
  public:
   LiveMerge(EventSink sink, const std::vector<ctf::EventClass>& classes, PlaceNamer place_of = {},
-            FrameNamer frames_of = {})
+            FrameNamer frames_of = {}, EventNamer name_of = {})
       : sink_(std::move(sink)),
         classes_(classes),
         place_of_(std::move(place_of)),
-        frames_of_(std::move(frames_of)) {}
+        frames_of_(std::move(frames_of)),
+        name_of_(std::move(name_of)) {}
 
   // Not null: asked before each event; true: show() stops, and go_on() shows the rest of it later.
   void stop_when(std::function<bool()> is_full) { is_full_ = std::move(is_full); }
@@ -53,6 +54,7 @@ class LiveMerge {
   const std::vector<ctf::EventClass>& classes_;
   PlaceNamer place_of_;
   FrameNamer frames_of_;
+  EventNamer name_of_;
   std::vector<Pending> pending_;
   size_t sorted_ = 0;  // so many of pending_, the first
   std::vector<uint8_t> bytes_;

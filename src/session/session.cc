@@ -27,7 +27,8 @@ Summary Session::Impl::run(const Hooks& hooks) {
         hooks.sink, context.classes.classes(), [this](uint64_t ip) { return place_of(ip); },
         [this](int32_t vpid, uint64_t address, bool is_return) -> const std::vector<NamedFrame>& {
           return frames_of(vpid, address, is_return);
-        });
+        },
+        [this](const ctf::EventClass& c, uint64_t ip) { return event_name(c, ip); });
   if (merge) merge->stop_when(hooks.is_full);
   for (const auto& process : live)
     if (merge) process->consumer().show_to(&*merge);

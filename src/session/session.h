@@ -19,6 +19,10 @@ namespace blip::session {
 // What is at an address of a traced process, SYMBOL+0xOFF; empty if it is not known any more.
 using PlaceNamer = std::function<std::string(uint64_t)>;
 
+// What events of a class that many places share are called at an address (session/place_name.h); empty: not
+// known.
+using EventNamer = std::function<std::string(const ctf::EventClass&, uint64_t)>;
+
 // One event for the live printer; valid during the call.
 struct EventView {
   const ctf::EventClass& event_class;
@@ -27,6 +31,7 @@ struct EventView {
   std::span<const uint8_t> record;
   const PlaceNamer* place_of = nullptr;
   const FrameNamer* frames_of = nullptr;
+  const EventNamer* name_of = nullptr;
 };
 
 struct Refusal {

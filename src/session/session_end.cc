@@ -84,16 +84,31 @@ void Session::Impl::tell_calls(Summary& summary) const {
   }
 }
 
-// Processes may have different code at one address.
-std::string Session::Impl::place_of(uint64_t ip) const {
-  std::string place;
-  for (const auto& process : live) {
-    std::string here = process->place_of(TargetAddr(ip));
-    if (here.empty() || here == place) continue;
-    if (!place.empty()) return {};
-    place = std::move(here);
+namespace {
+
+// Processes may have different code at one address: then none is the answer.
+template <typename Processes, typename Ask>
+std::string the_one(const Processes& processes, Ask ask) {
+  std::string answer;
+  for (const auto& process : processes) {
+    std::string here = ask(*process);
+    if (here.empty() || here == answer) continue;
+    if (!answer.empty()) return {};
+    answer = std::move(here);
   }
-  return place;
+  return answer;
+}
+
+}  // namespace
+
+std::string Session::Impl::place_of(uint64_t ip) const {
+  return the_one(live, [&](const TracedProcess& p) { return p.place_of(TargetAddr(ip)); });
+}
+
+std::string Session::Impl::event_name(const ctf::EventClass& event_class, uint64_t ip) const {
+  std::string place =
+      the_one(live, [&](const TracedProcess& p) { return p.place_names().at(event_class.id, ip); });
+  return place.empty() ? place : event_name_at(event_class.name, std::move(place));
 }
 
 // A child that was forked has what its parent has.

@@ -90,6 +90,7 @@ struct Session::Impl {
   void count(Summary& summary) const;
   void tell_calls(Summary& summary) const;
   std::string place_of(uint64_t ip) const;
+  std::string event_name(const ctf::EventClass& event_class, uint64_t ip) const;
   const std::vector<NamedFrame>& frames_of(int32_t vpid, uint64_t address, bool is_return) const;
 
   // Members in the order they are acquired: undone in reverse.

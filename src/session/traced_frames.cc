@@ -30,7 +30,13 @@ void TracedProcess::tell_modules(const Statedump& statedump, std::unique_ptr<ctf
 
 // Before arming: it takes time that the rings' reader must not lose.
 void TracedProcess::name_places(const ProbePlan& plan) {
-  if (context_.options.mode == Mode::kRecord) place_names_ = plan.place_names(context_.classes.classes());
+  if (context_.options.mode == Mode::kCount) return;
+  std::vector<PlaceName> names = plan.place_names(context_.classes.classes());
+  if (context_.options.mode == Mode::kRecord) {
+    place_names_ = std::move(names);
+  } else {
+    for (PlaceName& name : names) places_shown_.add(std::move(name));
+  }
 }
 
 void TracedProcess::tell_places(uint64_t time_ns) {

@@ -80,6 +80,8 @@ class TracedProcess {
   const proc::Process& process() const { return process_; }
   // SYMBOL+0xOFF; empty if no function is known there.
   std::string place_of(TargetAddr address) const;
+  // Of events of classes that many places share, while they are shown live.
+  const PlaceTable& place_names() const { return places_shown_; }
   // Names what its backtraces show.
   FrameNames& frame_names();
   // Whether they are those of an event of that time.
@@ -194,6 +196,7 @@ class TracedProcess {
   const Statedump* statedump_ = nullptr;
   std::unique_ptr<ctf::StreamWriter> module_stream_;
   std::vector<PlaceName> place_names_;  // that the trace is to be told
+  PlaceTable places_shown_;
   std::deque<ProbePlan> late_plans_;
   std::vector<probe::Module> planned_;  // modules that plans were made for, there or gone
   RegionSchema schema_;

@@ -25,7 +25,7 @@ check: [e.ip - dispatch for e in events()][:22] ==
 case: live events name the place
 run: blip trace -p $PID --every-instruction straight --max-events 4
 expect-match: straight: \{ ip = 0x[0-9a-f]+ <straight\+0x0> \}
-expect-match: straight: \{ ip = 0x[0-9a-f]+ <straight\+0xb> \}
+expect-match: straight\+0xb: \{ ip = 0x[0-9a-f]+ <straight\+0xb> \}
 
 case: live events as JSON
 run: blip trace -p $PID --every-instruction straight --max-events 5 --json
@@ -72,5 +72,7 @@ run: blip record -p $PID --every-instruction straight --every-instruction looped
 reads:
 sh: blip view t > text; grep -c ' straight: ' text; grep -c ' straight+0xb: ' text; grep -c ' looped+0x2: ' text
 check: out.split() == ["20", "20", "20"]
+sh: blip view t --json --function straight | grep -c '"name":"straight+0xb","place":"straight+0xb"'
+check: out.split() == ["20"]
 sh: babeltrace2 t | grep -c 'blip_statedump:place.*address = 0x.*name = "straight"'
 check: out.split() == ["1"]

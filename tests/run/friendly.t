@@ -18,7 +18,7 @@ expect: -p, -x, --pid PID
 
 case: bash completes verbs, options and their values
 sh: $LIB/complete.sh bash $TARGETS/../share "blip tr" "blip trace --col" "blip trace --color=a" "blip trace --color "
-    "blip trace --context reg:r1" "blip trace --context tid,com" "blip rec" "blip view --fun" "blip record --function x --out"
+    "blip trace --context reg:r1" "blip trace --context tid,com" "blip rec" "blip view --arg" "blip record --function x --out"
 check: out.splitlines() == ["trace", "--color", "auto always", "auto always never", "r10 r11 r12 r13 r14 r15",
        "tid,comm", "record", "", "--output"]
 check: err == ""

@@ -67,3 +67,41 @@ timeout: 120
 run: blip trace -p $PID --function seen --capture 'p->value, p->text' --function now --json
 check: len(json_lines()) > 100 and {e["name"].split()[0] for e in json_lines()} == {"seen", "now"}
 check: [e["time"] for e in json_lines()] == sorted(e["time"] for e in json_lines()) or "not in the order of time" in err
+
+case: -o writes to a file what stdout would have, text and JSON
+target: loop_calls 3
+run: blip trace -p $PID --function work --context reg:rdi -o events
+check: out == "" and [int(re.search(r"rdi\W+(\w+)", line)[1], 0) for line in read_file("events").splitlines()] == [0, 1, 2]
+expect-stderr: blip: 3 events, 0 discarded, 0 skipped
+run: blip trace -p $PID --function work --json --output events
+check: out == "" and [e["name"] for e in json_file("events")] == ["work"] * 3
+
+case: -o leaves stdout to the command
+sh: blip trace --function main -o events -q -- $TARGETS/loop_calls 1 < /dev/null
+check: "ready" in out and len(read_file("events").splitlines()) == 1 and "main" in read_file("events")
+
+case: -o a file that cannot be written, a directory, a FIFO that nobody reads
+target: loop_calls 1
+run: blip trace -p $PID --function work -o /nowhere/events
+error: -o, /nowhere/events, no such file
+run: blip trace -p $PID --function work -o .
+error: -o, is a directory
+sh: mkfifo fifo; blip trace -p $PID --function work -o fifo
+error: -o, fifo, nobody reads this FIFO
+
+case: -o a full disk
+target: loop_calls 3
+run: blip trace -p $PID --function work -o /dev/full
+expect-exit: 1
+expect-stderr: blip: /dev/full: No space left on device
+
+case: -o a FIFO whose reader goes away ends it
+target: loop_calls 1000
+sh: mkfifo fifo
+helper: head -n 1 < fifo > line; echo read
+start: blip trace -p $PID --function work -o fifo
+go:
+go:
+end: alone
+expect-exit: 0
+check: "work" in read_file("line")
