@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/unknown.h"
 #include "cli/escape.h"
 #include "cli/text_list.h"
 #include "cli/value_text.h"
@@ -60,8 +61,6 @@ std::string_view label_of(const bt_field* field) {
                           : bt_field_enumeration_signed_get_mapping_labels(field, &labels, &count);
   return status == BT_FIELD_ENUMERATION_GET_MAPPING_LABELS_STATUS_OK && count != 0 ? labels[0] : "";
 }
-
-constexpr std::string_view kOptimizedOut = "<optimized out>";
 
 // Keys of the event itself in JSON. Only contexts are: an argument may have any name.
 bool is_of_head(const bt_field* structure, uint64_t index) {
@@ -223,7 +222,7 @@ void ViewFields::append(const bt_field* field, const std::string& path) {
     append_number(field);
   } else if (is(field, BT_FIELD_CLASS_TYPE_STRING)) {
     const std::string_view text = bt_field_string_get_value(field);
-    text == kOptimizedOut ? values_.note(text) : values_.text(text);
+    is_unknown_text(text) ? values_.note(text) : values_.text(text);
   } else if (is(field, BT_FIELD_CLASS_TYPE_STRUCTURE)) {
     append_structure(field, path);
   } else if (is(field, BT_FIELD_CLASS_TYPE_ARRAY)) {

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdlib>
 
+#include "dwarf/result_uses.h"
 #include "dwarf/stack_distance.h"
 #include "dwarf/stored_arguments.h"
 #include "dwarf/triviality.h"
@@ -197,19 +198,26 @@ bool is_returned_like_c(const script::Type& type) {
 
 }  // namespace
 
-// A copy may return something else, or nothing. What only its own file can call need not return the address
-// of what it has stored, or all of several registers, if clang has optimized it.
-Place returned_place(Module& module, const Dwarf_Die& function) {
-  using Kind = EntrySymbols::Kind;
+// A copy may return something else, or nothing.
+Place conventional_result(Module& module, const Dwarf_Die& function) {
   const uint64_t language = module.unit_of(function).language();
-  const Kind kind = symbol_of(module, function);
-  if (!follows_convention(function, language) || kind == Kind::kChanged) return {};
+  if (!follows_convention(function, language) || symbol_of(module, function) == EntrySymbols::Kind::kChanged)
+    return {};
   const AbiValue value = abi_value(module, function, language);
   if (!value.type || (language == kRust && !is_returned_like_c(script::resolve(*value.type)))) return {};
-  Place place = script::result_place(value);
-  const bool has_parts = place.kind == Place::Kind::kAddress || place.kind == Place::Kind::kPieces;
-  const bool by_clang = is_optimized_by_clang(function) && !is_made_by_gcc(module.unit_of(function).unit());
-  return has_parts && by_clang && kind == Kind::kLocal ? Place{} : place;
+  return script::result_place(value);
+}
+
+// clang changes what only its own file can call.
+bool may_lose_result(Module& module, const Dwarf_Die& function) {
+  return is_optimized_by_clang(function) && !is_made_by_gcc(module.unit_of(function).unit()) &&
+         symbol_of(module, function) != EntrySymbols::Kind::kVisible;
+}
+
+Place returned_place(Module& module, const Dwarf_Die& function) {
+  Place place = conventional_result(module, function);
+  if (place.kind == Place::Kind::kOptimizedOut || !may_lose_result(module, function)) return place;
+  return is_result_taken(module, function, place) ? place : script::unknown_place(Unknown::kMaybeDropped);
 }
 
 namespace {
@@ -235,6 +243,8 @@ class EntryArguments {
     use_convention();
     if (std::any_of(all_.begin(), all_.end(), [](const Located& located) { return located.is_unset; }))
       add_stored(module_, places_, function_, parameters_, all_, result_);
+    for (size_t i = 0; i < result_.size(); ++i)
+      if (is_unknown(result_[i]) && all_[i].is_told) result_[i].why = Unknown::kNotTold;
     return std::move(result_);
   }
 

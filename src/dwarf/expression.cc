@@ -23,7 +23,7 @@ constexpr unsigned kFirstVector = 17, kLastVector = 32;  // xmm0 to xmm15 in DWA
 Place Expression::place(std::span<const Dwarf_Op> operations, uint64_t size) {
   if (operations.empty() || operations.size() > kMostOperations) return {};
   form_ = Form::kNone;
-  if (!run(operations, 0)) return {};
+  if (!run(operations, 0)) return script::unknown_place(why_);
   if (pieces_.empty()) return current(size);
   if (form_ != Form::kNone || !stack_.empty()) return {};  // something behind the last piece
   const bool all_out = std::all_of(pieces_.begin(), pieces_.end(), [](const Place::Piece& p) {

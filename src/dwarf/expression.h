@@ -115,6 +115,7 @@ class Expression {
   std::vector<script::Place::Piece> pieces_;
   int nesting_ = 0;  // frame bases and entry values in expressions
   int branches_ = 0;
+  Unknown why_ = Unknown::kOptimizedOut;
 };
 
 }  // namespace blip::dwarf

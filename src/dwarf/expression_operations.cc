@@ -111,6 +111,7 @@ bool Expression::push_from_elsewhere(const Dwarf_Op& op) {
     case DW_OP_form_tls_address:
     case DW_OP_GNU_push_tls_address: {
       const auto offset = pop();
+      if (!surroundings_.tls_offset) why_ = Unknown::kThreadLocal;
       if (!offset || !surroundings_.tls_offset) return false;
       const Id thread = nodes_.add({.op = Op::kThreadPointer});
       const Id address = nodes_.binary(Op::kAdd, thread, offset->node);

@@ -5,6 +5,8 @@
 
 #include <cstdlib>
 
+#include "dwarf/line_rows.h"
+
 namespace blip::dwarf {
 
 namespace {
@@ -58,18 +60,19 @@ uint64_t end_of_prologue(const Dwarf_Die& unit, uint64_t entry, const Dwarf_Die&
   Dwarf_Lines* lines = nullptr;
   size_t count = 0;
   if (::dwarf_getsrclines(const_cast<Dwarf_Die*>(&unit), &lines, &count) != 0) return entry;
+  constexpr uint64_t kFarthest = 4096;
   uint64_t second = 0;
-  for (size_t i = 0; i < count; ++i) {
+  for (size_t i = entry == 0 ? 0 : rows_up_to(lines, count, entry - 1); i < count; ++i) {
     Dwarf_Line* line = ::dwarf_onesrcline(lines, i);
     Dwarf_Addr address = 0;
-    if (::dwarf_lineaddr(line, &address) != 0 || address < entry || !contains(function, address)) continue;
+    if (::dwarf_lineaddr(line, &address) != 0 || !contains(function, address)) continue;
     bool marked = false, ends = false;
     ::dwarf_lineprologueend(line, &marked);
     ::dwarf_lineendsequence(line, &ends);
     if (ends) break;
     if (marked) return address;
     if (second == 0 && address > entry) second = address;
-    if (address > entry + 4096) break;
+    if (address > entry + kFarthest) break;
   }
   return second ? second : entry;
 }
@@ -118,18 +121,17 @@ FrameRules frame_rules(const FrameTable& table, const Dwarf_Die& unit, const Dwa
   constexpr uint64_t kLongestPrologue = 512;
   rules.cfa = table.cfa_at(pc);
   const uint64_t entry = entry_of(function).value_or(0);
-  uint64_t end = entry;
+  const uint64_t end = end_of_prologue(unit, entry, function);
   const bool near = pc.value >= entry && pc.value < entry + kLongestPrologue;
-  if (near || rules.base_is_register()) end = end_of_prologue(unit, entry, function);
   rules.in_prologue = near && pc.value < end;
+  rules.is_body = !rules.in_prologue && is_same(rules.cfa, table.cfa_at(FileAddr(end)));
   if (!rules.base_is_register()) return rules;
   // A register is the base between the prologue and the epilogue, and call frame information tells where that
   // is: there the frame is described by rbp, or as it was when the prologue had ended.
   const uint8_t base = rules.frame_base[0].atom;
   bool is_set_up = !rules.in_prologue;
   if (!rules.cfa.empty() && base == DW_OP_reg0 + kRbp) is_set_up = register_of(rules.cfa) == kRbp;
-  if (!rules.cfa.empty() && base == DW_OP_reg0 + kRsp)
-    is_set_up = !rules.in_prologue && is_same(rules.cfa, table.cfa_at(FileAddr(end)));
+  if (!rules.cfa.empty() && base == DW_OP_reg0 + kRsp) is_set_up = rules.is_body;
   if (!is_set_up) rules.frame_base.clear();
   return rules;
 }

@@ -41,6 +41,9 @@ struct FrameRules {
   Operations frame_base;  // empty: not known, or not set up yet
   // The prologue has not ended: what it stores is not there yet.
   bool in_prologue = false;
+  // Neither prologue nor epilogue, as far as call frame information tells: registers that a place for the
+  // whole function is told by are as in between.
+  bool is_body = true;
 
   // A register holds the base, as set up by the prologue.
   bool base_is_register() const;

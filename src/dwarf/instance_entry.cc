@@ -3,46 +3,18 @@
 // of the source: the padding before a loop that the function was put into runs once, not once for each call.
 #include "dwarf/instance_entry.h"
 
+#include "dwarf/line_rows.h"
+
 namespace blip::dwarf {
 
 namespace {
 
-struct Row {
-  uint64_t address = 0;
-  bool has_source = false;
-};
-
-std::optional<Row> row_at(Dwarf_Lines* lines, size_t index) {
-  Dwarf_Line* line = ::dwarf_onesrcline(lines, index);
-  Dwarf_Addr address = 0;
-  int number = 0;
-  bool ends = false;
-  if (!line || ::dwarf_lineaddr(line, &address) != 0 || ::dwarf_lineno(line, &number) != 0 ||
-      ::dwarf_lineendsequence(line, &ends) != 0)
-    return std::nullopt;
-  return Row{address, !ends && number > 0};
-}
-
-// The first row behind the address; libdw sorts them.
-size_t rows_up_to(Dwarf_Lines* lines, size_t count, uint64_t address) {
-  size_t low = 0, high = count;
-  while (low < high) {
-    const size_t middle = low + (high - low) / 2;
-    const auto row = row_at(lines, middle);
-    if (row && row->address <= address)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
-}
-
 // Several rows may begin at one address.
 bool has_source_before(Dwarf_Lines* lines, size_t next) {
   if (next == 0) return false;
-  const auto last = row_at(lines, next - 1);
+  const auto last = line_row(lines, next - 1);
   for (size_t i = next; last && i-- > 0;) {
-    const auto row = row_at(lines, i);
+    const auto row = line_row(lines, i);
     if (!row || row->address != last->address) return false;
     if (row->has_source) return true;
   }
@@ -62,7 +34,7 @@ std::optional<FileAddr> instance_entry(const Dwarf_Die& instance, const Dwarf_Di
   size_t next = rows_up_to(lines, count, *begin);
   if (has_source_before(lines, next)) return FileAddr(*begin);
   for (; next < count; ++next) {
-    const auto row = row_at(lines, next);
+    const auto row = line_row(lines, next);
     if (!row || !contains(instance, row->address)) break;
     if (row->has_source) return FileAddr(row->address);
   }

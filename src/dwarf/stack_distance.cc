@@ -31,11 +31,12 @@ Place without_lost(Place place) {
   const auto distances = distances_from_rsp(place.code);
   const auto is_lost = [&](uint32_t node) { return distances[node] && *distances[node] < -kRedZone; };
   const bool is_there = place.kind == Place::Kind::kAddress;
-  if (is_there && is_lost(static_cast<uint32_t>(distances.size() - 1))) return {};
+  const Place lost = script::unknown_place(Unknown::kFrameGone);
+  if (is_there && is_lost(static_cast<uint32_t>(distances.size() - 1))) return lost;
   const bool reads_lost =
       std::any_of(place.code.nodes.begin(), place.code.nodes.end(),
                   [&](const script::Node& node) { return node.op == Op::kLoad && is_lost(node.a); });
-  return reads_lost ? Place{} : place;
+  return reads_lost ? lost : place;
 }
 
 }  // namespace blip::dwarf

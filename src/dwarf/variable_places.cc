@@ -104,6 +104,10 @@ Located VariablePlaces::by_location(Dwarf_Attribute location, uint64_t size, boo
   const std::span<const Dwarf_Op> all(ops, count);
   located.place = expression.place(all, size);
   located.passed = passed(all, located);
+  // Behind the epilogue the registers are the caller's, and what lay there is some bytes from the CFA: gone.
+  if (!frame_.in_prologue && !frame_.is_body && !is_list(location) && !expression.use().frame_base &&
+      uses_frame_register(located.place))
+    located.place = script::unknown_place(Unknown::kFrameGone);
   if (!frame_.in_prologue || is_callers(all, frame_)) return located;
   // A list says from where on it is true, except that a register that is the frame's base is not set up yet.
   const bool asks_base = expression.use().frame_base;
@@ -121,7 +125,7 @@ Located VariablePlaces::locate(const Dwarf_Die& variable, uint64_t size, bool ju
 
 Place VariablePlaces::place(const Dwarf_Die& variable, uint64_t size, bool just_begins) const {
   Located located = locate(variable, size, just_begins);
-  return located.is_unset ? Place{} : without_lost(std::move(located.place));
+  return located.is_unset ? script::unknown_place(Unknown::kNotSet) : without_lost(std::move(located.place));
 }
 
 }  // namespace blip::dwarf

@@ -44,7 +44,11 @@ class VariablePlaces {
 std::vector<script::Place> entry_places(Module& module, const VariablePlaces& places,
                                         const Dwarf_Die& function, const std::vector<Dwarf_Die>& parameters);
 
-// What `function` returns, at its return.
+// What `function` returns by the convention, at its return.
+script::Place conventional_result(Module& module, const Dwarf_Die& function);
+// Whether the compiler may have left that out, without a word: result_uses.h.
+bool may_lose_result(Module& module, const Dwarf_Die& function);
+// What `function` returns, at its return, as far as it is certain.
 script::Place returned_place(Module& module, const Dwarf_Die& function);
 
 }  // namespace blip::dwarf

@@ -42,11 +42,13 @@ Operand Access::at_place(const Type& type, const Place& place) {
       if (only.kind == Place::Kind::kPieces) only.kind = Place::Kind::kOptimizedOut;
       Operand part{.type = &type};
       part.node = only.kind == Place::Kind::kOptimizedOut ? kNone : builder_.append(only.code);
+      part.why = only.why;
       if (part.node != kNone) part.kind = only.kind == Place::Kind::kAddress ? Kind::kMemory : Kind::kValue;
       result.pieces.push_back({std::move(part), piece.size});
     }
     return follow(std::move(result));
   }
+  result.why = place.why;
   if (place.kind == Place::Kind::kOptimizedOut) return result;
   result.node = builder_.append(place.code);
   if (result.node == kNone) return result;
@@ -64,7 +66,7 @@ Operand Access::follow(Operand operand) {
     const Type& type = resolve(*operand.type);
     if (type.kind != TypeKind::kReference || !type.target) break;
     const auto address = bits(operand);
-    if (!address) return {.type = type.target};
+    if (!address) return {.type = type.target, .why = operand.why};
     operand = {.kind = Kind::kMemory, .type = type.target, .node = *address};
   }
   return operand;
@@ -78,7 +80,7 @@ Operand Access::part(const Operand& whole, uint64_t offset, const Type& type) {
 
 // Some bytes, whatever they are. Those of pieces stay pieces unless one piece has them all.
 Operand Access::cut(const Operand& whole, uint64_t offset, uint64_t size) {
-  Operand result{.type = whole.type};
+  Operand result{.type = whole.type, .why = whole.why};
   switch (whole.kind) {
     case Kind::kMemory:
       result.kind = Kind::kMemory;
@@ -112,7 +114,8 @@ Operand Access::cut_pieces(const Operand& whole, uint64_t offset, uint64_t size)
   const bool is_anywhere = std::any_of(result.pieces.begin(), result.pieces.end(), [](const auto& piece) {
     return piece.part.kind != Kind::kOptimizedOut;
   });
-  return is_anywhere ? result : Operand{.type = whole.type};
+  if (is_anywhere) return result;
+  return {.type = whole.type, .why = result.pieces.empty() ? whole.why : result.pieces[0].part.why};
 }
 
 Result<Operand> Access::member(const Operand& whole, std::string_view name) {
@@ -170,7 +173,7 @@ Result<uint32_t> Access::address(const Operand& operand) {
       if (operand.bit_size) return refusal("a bit-field has no address");
       return operand.node;
     case Kind::kOptimizedOut:
-      return refusal("it is optimized out: it is nowhere at this place");
+      return refusal(fmt::format("it is {}: it is nowhere at this place", text_of(operand.why)));
     case Kind::kSlice:
       return operand.node;
     case Kind::kText:
@@ -185,7 +188,7 @@ Result<uint32_t> Access::bits(const Operand& operand) {
   const Type& type = resolve(*operand.type);
   if (type.kind == TypeKind::kArray || type.kind == TypeKind::kFunction) return address(operand);
   if (operand.kind == Kind::kOptimizedOut)
-    return refusal("it is optimized out: it has no value at this place");
+    return refusal(fmt::format("it is {}: it has no value at this place", text_of(operand.why)));
   if (is_aggregate(type)) return not_this(operand, "is no number");
   if (operand.bit_size) return extract(operand);
   const uint64_t size =
@@ -212,7 +215,7 @@ Result<uint32_t> Access::low_bytes(const Operand& operand, uint64_t size) {
     case Kind::kPieces:
       return join(operand, size);
     default:
-      return refusal("a part of it is optimized out: it has no value at this place");
+      return refusal(fmt::format("a part of it is {}: it has no value at this place", text_of(operand.why)));
   }
 }
 

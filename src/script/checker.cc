@@ -122,7 +122,7 @@ Result<Operand> Checker::member(const Expression& e) {
     if (!target) return place_error(source_, e.operands[0]->range, target.error());
     whole = *std::move(target);
   }
-  if (whole.kind == Operand::Kind::kOptimizedOut) return Operand{.type = whole.type};
+  if (whole.kind == Operand::Kind::kOptimizedOut) return Operand{.type = whole.type, .why = whole.why};
   return access_.member(whole, e.text);
 }
 

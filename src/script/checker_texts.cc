@@ -17,8 +17,7 @@ bool is_bytes(const Type& element) { return resolve(element).size == 1; }
 Result<uint32_t> Checker::text_equal(const Operand& a, const std::string& text, bool is_prefix) {
   Builder& b = access_.builder();
   if (is_text(a)) return refusal("both sides are texts of the expression");
-  if (a.kind == Operand::Kind::kOptimizedOut)
-    return refusal("it is optimized out: it has no value at this place");
+  if (a.kind == Operand::Kind::kOptimizedOut) return access_.address(a).error();
   const uint64_t index = b.text(text);
   const auto bytes = [&](uint32_t data, uint32_t length) {
     return b.add({.op = Op::kBytesEqual, .a = data, .b = length, .value = index});

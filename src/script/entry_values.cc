@@ -63,7 +63,7 @@ uint64_t EntryValues::keep(uint32_t node) {
 
 Result<Operand> keep_operand(EntryValues& entries, Access& there, const Operand& operand, Access& here) {
   Keeper keeper(entries, there, here);
-  if (operand.kind == Operand::Kind::kOptimizedOut) return Operand{.type = operand.type};
+  if (operand.kind == Operand::Kind::kOptimizedOut) return Operand{.type = operand.type, .why = operand.why};
   const bool has_type = !is_text(operand) && operand.kind != Operand::Kind::kSlice;
   if (has_type && resolve(*operand.type).kind == TypeKind::kArray)
     return refusal("an array is too large to be kept from the entry: entry(a[0]) keeps one element");

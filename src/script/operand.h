@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/unknown.h"
 #include "script/ir.h"
 #include "script/type.h"
 
@@ -28,6 +29,7 @@ struct Operand {
   std::vector<Piece> pieces;
   uint32_t length = kNone;
   std::string text;
+  Unknown why = Unknown::kOptimizedOut;  // of kOptimizedOut
 };
 struct Operand::Piece {
   Operand part;

@@ -91,7 +91,7 @@ std::string simple_text(const Place& place) {
 }  // namespace
 
 std::string place_text(const Place& place) {
-  if (place.kind == Place::Kind::kOptimizedOut) return "optimized out";
+  if (place.kind == Place::Kind::kOptimizedOut) return std::string(text_of(place.why));
   if (place.kind != Place::Kind::kPieces) return simple_text(place);
   std::string all;
   for (const Place::Piece& piece : place.pieces) {

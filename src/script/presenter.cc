@@ -76,7 +76,7 @@ uint32_t Presenter::add(const Output& output) {
 }
 
 Shape Presenter::show(const std::string& name, const Operand& operand, uint32_t depth) {
-  if (operand.kind == Kind::kOptimizedOut) return note(name, "<optimized out>");
+  if (operand.kind == Kind::kOptimizedOut) return note(name, fmt::format("<{}>", text_of(operand.why)));
   if (operand.kind == Kind::kText) return note(name, operand.text);
   if (auto shape = wrapped(name, operand, depth)) return *std::move(shape);
   const Type& type = resolve(*operand.type);

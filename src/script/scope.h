@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/unknown.h"
 #include "script/ir.h"
 #include "script/type.h"
 
@@ -23,7 +24,10 @@ struct Place {
   Code code;
   struct Piece;
   std::vector<Piece> pieces;
+  Unknown why = Unknown::kOptimizedOut;  // of kOptimizedOut
 };
+// Nothing is known, and why.
+inline Place unknown_place(Unknown why) { return {.code = {}, .pieces = {}, .why = why}; }
 struct Place::Piece {
   Place place;  // no pieces itself
   uint32_t size = 0;

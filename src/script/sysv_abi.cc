@@ -184,7 +184,8 @@ Place result_place(const AbiValue& result) {
   if (!result.type || result.passing == AbiValue::Passing::kNotKnown) return {};
   const Type& type = resolve(*result.type);
   const Eightbytes bytes = classify(type);
-  if (!bytes.is_known || bytes.is_x87) return {};  // st(0) is out of reach
+  if (bytes.is_known && bytes.is_x87) return unknown_place(Unknown::kInX87);
+  if (!bytes.is_known) return {};
   if (bytes.in_memory || result.passing == AbiValue::Passing::kByReference) {
     Place place = value_of({.op = Op::kResult});
     place.kind = Place::Kind::kAddress;

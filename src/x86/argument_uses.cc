@@ -15,9 +15,12 @@ constexpr size_t kMostInstructions = 256;
 bool is_read(const ZydisDecodedOperand& o) { return (o.actions & ZYDIS_OPERAND_ACTION_MASK_READ) != 0; }
 bool is_written(const ZydisDecodedOperand& o) { return (o.actions & ZYDIS_OPERAND_ACTION_WRITE) != 0; }
 
-// A result that does not depend on the operands: xor eax, eax; pcmpeqd xmm0, xmm0; mov edi, edi.
+// A result that does not depend on the operands: xor eax, eax; pcmpeqd xmm0, xmm0; mov edi, edi. Compilers
+// push rax to move rsp.
 bool is_idiom(const Operands& o) {
   switch (o.insn.mnemonic) {
+    case ZYDIS_MNEMONIC_PUSH:
+      return o.is_register(0) && o.all[0].reg.value == ZYDIS_REGISTER_RAX;
     case ZYDIS_MNEMONIC_NOP:
     case ZYDIS_MNEMONIC_ENDBR64:
       return true;
@@ -96,9 +99,10 @@ uint16_t vector_bit(ZydisRegister r) {
   return id >= 0 && id < 16 ? static_cast<uint16_t>(1U << id) : uint16_t{0};
 }
 
-ArgumentUses reads_of(const Operands& o) {
+ArgumentUses reads_of(const Operands& o, const ArgumentUses& at_return) {
   ArgumentUses reads;
   if (is_idiom(o)) return reads;
+  if (o.insn.meta.category == ZYDIS_CATEGORY_RET) return at_return;
   const auto merged = merged_operand(o);
   for (unsigned i = 0; i < o.insn.operand_count; ++i) {
     const ZydisDecodedOperand& operand = o.all[i];
@@ -132,7 +136,7 @@ std::optional<size_t> target_of(const Operands& o, size_t at, size_t size) {
 
 class Walk {
  public:
-  explicit Walk(std::span<const uint8_t> code) : code_(code) {}
+  Walk(std::span<const uint8_t> code, const ArgumentUses& at_return) : code_(code), at_return_(at_return) {}
 
   ArgumentUses run() && {
     ways_.push_back({});
@@ -154,7 +158,7 @@ class Walk {
     while (seen_.size() < kMostInstructions && way.at < code_.size() && seen_.insert(way.at).second) {
       const auto o = operands_of(code_.subspan(way.at));
       if (!o) return;
-      const ArgumentUses reads = reads_of(*o), writes = writes_of(*o);
+      const ArgumentUses reads = reads_of(*o, at_return_), writes = writes_of(*o);
       uses_.general |= reads.general & ~way.written.general;
       uses_.vectors |= reads.vectors & ~way.written.vectors;
       way.written.general |= writes.general;
@@ -186,6 +190,7 @@ class Walk {
   }
 
   std::span<const uint8_t> code_;
+  const ArgumentUses& at_return_;
   ArgumentUses uses_;
   std::vector<Way> ways_;
   std::set<size_t> seen_;
@@ -193,6 +198,8 @@ class Walk {
 
 }  // namespace
 
-ArgumentUses argument_uses(std::span<const uint8_t> code) { return Walk(code).run(); }
+ArgumentUses argument_uses(std::span<const uint8_t> code, const ArgumentUses& at_return) {
+  return Walk(code, at_return).run();
+}
 
 }  // namespace blip::x86

@@ -15,7 +15,7 @@ struct ArgumentUses {
 };
 
 // Those that an instruction certainly reads before another one writes them, on some way from the beginning of
-// `code`. What is only passed on to another function is not among them.
-ArgumentUses argument_uses(std::span<const uint8_t> code);
+// `code`. What is only passed on to another function is not among them. A return reads `at_return`.
+ArgumentUses argument_uses(std::span<const uint8_t> code, const ArgumentUses& at_return = {});
 
 }  // namespace blip::x86
