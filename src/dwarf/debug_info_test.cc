@@ -220,7 +220,7 @@ TEST(DebugInfo, no_convention_for_changed_copies) {
       const std::string name = std::string("copied") + suffix;
       if (address_of(sample.image, name).value == 0) continue;
       const auto parameters = sample.at(name)->parameters();
-      EXPECT_EQ(place_of(parameters, "n"), "optimized out");
+      EXPECT_EQ(place_of(parameters, "n"), "not told at the entry");
     }
 }
 

@@ -22,6 +22,11 @@ bool is_placed(const Dwarf_Die& variable) {
   return has(variable, DW_AT_location) || has(variable, DW_AT_const_value);
 }
 
+// clang's own, of an array whose length is known at run time.
+bool is_length(const Dwarf_Die& variable) {
+  return flag(variable, DW_AT_artificial) && name_of(variable).starts_with("__vla_expr");
+}
+
 std::string_view basename_of(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 FrameRules rules_at(Module& module, const UnitIndex* unit, const std::optional<CodeScopes>& scopes,
@@ -64,7 +69,7 @@ FunctionScope::FunctionScope(Module& module, const Site& site, const void* insta
       places_(site_, rules_at(module, unit_, scopes_, site_), frame_ ? &*frame_ : nullptr) {}
 
 Variable FunctionScope::local(const Dwarf_Die& die, bool is_parameter, bool just_begins) {
-  const script::Type& type = module_.types().of_holder(die);
+  const script::Type& type = type_here(die);
   return {.name = std::string(name_of(die)),
           .type = &type,
           .place = places_.place(die, script::resolve(type).size, just_begins),
@@ -140,7 +145,7 @@ std::vector<Variable> FunctionScope::locals() {
   std::set<std::string, std::less<>> seen;
   for (auto scope = scopes_->own.rbegin(); scope != scopes_->own.rend(); ++scope)
     for (const Dwarf_Die& die : declared_in(*scope, Declared::kVariables)) {
-      if (name_of(die).empty() || flag(die, DW_AT_declaration)) continue;
+      if (name_of(die).empty() || flag(die, DW_AT_declaration) || is_length(die)) continue;
       if (seen.emplace(name_of(die)).second) result.push_back(local(die, false));
     }
   return result;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <deque>
 #include <optional>
 #include <string>
 #include <vector>
@@ -45,6 +46,10 @@ class FunctionScope final : public script::Scope {
   // Where the module's code finds what several modules may define; none: it is the module's own.
   std::optional<script::Place> bound_place(const Dwarf_Die& die) const;
   std::vector<Variable> parameters_of(const Dwarf_Die& owner);
+  // The type of a variable here: of an array, with its length.
+  const script::Type& type_here(const Dwarf_Die& variable);
+  // The number that a range tells by another variable or an expression.
+  std::optional<script::Code> bound(const Dwarf_Die& range, unsigned name);
   // "a::b::" and "a::" and "" for a function in a::b.
   std::vector<std::string> prefixes() const;
 
@@ -54,6 +59,7 @@ class FunctionScope final : public script::Scope {
   std::optional<CodeScopes> scopes_;
   std::optional<CallFrame> frame_;
   VariablePlaces places_;
+  std::deque<script::Type> types_;  // of this place
 };
 
 }  // namespace blip::dwarf

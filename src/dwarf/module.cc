@@ -119,6 +119,26 @@ uint64_t Module::language_of(const Dwarf_Die& unit) {
   return known->second;
 }
 
+uint64_t Module::lowest_index(const Dwarf_Die& die) {
+  switch (language_of(unit_entry(die))) {
+    case DW_LANG_Ada83:
+    case DW_LANG_Ada95:
+    case DW_LANG_Cobol74:
+    case DW_LANG_Cobol85:
+    case DW_LANG_Fortran77:
+    case DW_LANG_Fortran90:
+    case DW_LANG_Fortran95:
+    case DW_LANG_Fortran03:
+    case DW_LANG_Fortran08:
+    case DW_LANG_Modula2:
+    case DW_LANG_Pascal83:
+    case DW_LANG_PLI:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
 std::string Module::whole_name(const Dwarf_Die& die) {
   const std::string_view name = name_of(die);
   if (name.empty() || tag_of(die) == DW_TAG_base_type || is_c(language_of(unit_entry(die))))

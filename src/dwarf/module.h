@@ -62,6 +62,7 @@ class Module final : public TypeSurroundings {
 
   std::string whole_name(const Dwarf_Die& die) override;
   std::optional<Dwarf_Die> definition(const Dwarf_Die& declaration) override;
+  uint64_t lowest_index(const Dwarf_Die& die) override;
 
  private:
   Module() = default;

@@ -103,13 +103,13 @@ uint64_t size_of(const Dwarf_Die& die) {
 }
 
 // Elements in one dimension.
-std::optional<uint64_t> count_of(const Dwarf_Die& subrange) {
+std::optional<uint64_t> count_of(const Dwarf_Die& subrange, uint64_t lowest_index) {
   if (auto count = number(subrange, DW_AT_count)) return count;
   auto last = attribute(subrange, DW_AT_upper_bound);
   if (!last) return std::nullopt;
   const auto upper = constant_bits(*last);
   if (!upper) return std::nullopt;  // known at run time only
-  const uint64_t lower = number(subrange, DW_AT_lower_bound).value_or(0);
+  const uint64_t lower = number(subrange, DW_AT_lower_bound).value_or(lowest_index);
   const uint64_t count = *upper - lower + 1;
   if (*upper == std::numeric_limits<uint32_t>::max()) return 0;  // -1 in the bits of an int
   return count;
@@ -224,7 +224,10 @@ void Types::complete_array(Type& type, const Dwarf_Die& die) {
   std::vector<std::optional<uint64_t>> dimensions;
   for_each_child(die, [&](const Dwarf_Die& child) {
     const int tag = tag_of(child);
-    if (tag == DW_TAG_subrange_type || tag == DW_TAG_enumeration_type) dimensions.push_back(count_of(child));
+    if (tag != DW_TAG_subrange_type && tag != DW_TAG_enumeration_type) return true;
+    const auto count = count_of(child, surroundings_.lowest_index(child));
+    if (dimensions.empty() && !count) ranges_.emplace(&type, child);
+    dimensions.push_back(count);
     return dimensions.size() < 16;
   });
   if (dimensions.empty()) dimensions.emplace_back();
@@ -239,6 +242,11 @@ void Types::complete_array(Type& type, const Dwarf_Die& die) {
   type.count = dimensions[0];
   const uint64_t whole = product(size, dimensions[0].value_or(0));
   if (whole) type.size = whole;
+}
+
+std::optional<Dwarf_Die> Types::range_of(const Type& array) const {
+  const auto found = ranges_.find(&array);
+  return found == ranges_.end() ? std::nullopt : std::optional(found->second);
 }
 
 void Types::complete_enum(Type& type, const Dwarf_Die& given) {

@@ -21,6 +21,8 @@ class TypeSurroundings {
   virtual std::string whole_name(const Dwarf_Die& die) = 0;
   // Of a type that is only declared here.
   virtual std::optional<Dwarf_Die> definition(const Dwarf_Die& declaration) = 0;
+  // Of arrays that do not say, by the language.
+  virtual uint64_t lowest_index(const Dwarf_Die& die) = 0;
 };
 
 class Types final : public script::TypeSource {
@@ -32,6 +34,8 @@ class Types final : public script::TypeSource {
   const script::Type& of_holder(const Dwarf_Die& holder);
 
   void complete(script::Type& type) override;
+  // What tells the number of elements of an array that has no constant one (DW_TAG_subrange_type).
+  std::optional<Dwarf_Die> range_of(const script::Type& array) const;
 
  private:
   using Type = script::Type;
@@ -53,6 +57,7 @@ class Types final : public script::TypeSource {
   std::deque<Type> types_;
   std::unordered_map<const void*, Type*> by_entry_;
   std::vector<Dwarf_Die> entries_;  // by Type::key
+  std::unordered_map<const Type*, Dwarf_Die> ranges_;
   int nesting_ = 0;
   Type void_{.kind = script::TypeKind::kVoid, .name = "void"};
 };

@@ -86,6 +86,24 @@ Place constant(Dwarf_Attribute value, uint64_t size) {
 VariablePlaces::VariablePlaces(const Site& site, FrameRules frame, EntryValues* callers)
     : site_(site), frame_(std::move(frame)), callers_(callers) {}
 
+ExpressionSurroundings VariablePlaces::surroundings() const {
+  return {.load_bias = site_.load_bias,
+          .is_entry = site_.is_entry,
+          .tls_offset = site_.tls_offset,
+          .frame_base = &frame_.frame_base,
+          .cfa = &frame_.cfa,
+          .frame = callers_};
+}
+
+std::optional<script::Code> VariablePlaces::value(Dwarf_Attribute attribute) const {
+  Dwarf_Op* ops = nullptr;
+  size_t count = 0;
+  if (frame_.in_prologue || ::dwarf_getlocation(&attribute, &ops, &count) != 0 || count == 0)
+    return std::nullopt;
+  const ExpressionSurroundings around = surroundings();
+  return Expression(around, &attribute).value(Operations(ops, ops + count));
+}
+
 Located VariablePlaces::by_location(Dwarf_Attribute location, uint64_t size, bool just_begins) const {
   Located located{.place = {}, .is_told = true};
   Dwarf_Op* ops = nullptr;
@@ -94,13 +112,8 @@ Located VariablePlaces::by_location(Dwarf_Attribute location, uint64_t size, boo
       ::dwarf_getlocation_addr(&location, site_.pc.value, &ops, &count, 1) != 1 &&
       !(site_.is_entry && find_empty_range(location, site_.pc, ops, count)))
     return located;
-  const ExpressionSurroundings surroundings{.load_bias = site_.load_bias,
-                                            .is_entry = site_.is_entry,
-                                            .tls_offset = site_.tls_offset,
-                                            .frame_base = &frame_.frame_base,
-                                            .cfa = &frame_.cfa,
-                                            .frame = callers_};
-  Expression expression(surroundings, &location);
+  const ExpressionSurroundings around = surroundings();
+  Expression expression(around, &location);
   const std::span<const Dwarf_Op> all(ops, count);
   located.place = expression.place(all, size);
   located.passed = passed(all, located);

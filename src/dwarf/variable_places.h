@@ -30,9 +30,12 @@ class VariablePlaces {
   Located locate(const Dwarf_Die& variable, uint64_t size, bool just_begins = false) const;
   // The same, where a place that is not set yet is none.
   script::Place place(const Dwarf_Die& variable, uint64_t size, bool just_begins = false) const;
+  // What an expression leaves, such as the bound of an array; none: not known here.
+  std::optional<script::Code> value(Dwarf_Attribute expression) const;
   bool base_is_register() const { return frame_.base_is_register(); }
 
  private:
+  ExpressionSurroundings surroundings() const;
   Located by_location(Dwarf_Attribute location, uint64_t size, bool just_begins) const;
 
   Site site_;

@@ -19,6 +19,13 @@ constexpr uint64_t kWord = 8, kBitsOfWord = 64;
 
 bool is_word_part(uint64_t size) { return size == 1 || size == 2 || size == 4 || size == 8; }
 
+// As far as alignment lets see.
+bool is_last(const Operand& whole, const FoundMember& found) {
+  const Type &outer = resolve(*whole.type), &type = resolve(*found.member->type);
+  return whole.kind == Kind::kMemory && outer.kind == TypeKind::kStruct && type.kind == TypeKind::kArray &&
+         type.count.value_or(0) <= 1 && found.offset + type.size + kWord > outer.size;
+}
+
 }  // namespace
 
 Error not_this(const Operand& operand, std::string_view what) {
@@ -135,7 +142,11 @@ Result<Operand> Access::member(const Operand& whole, std::string_view name) {
 
 Operand Access::member(const Operand& whole, const FoundMember& found) {
   const Member& member = *found.member;
-  if (member.bit_size == 0) return part(whole, found.offset, *member.type);
+  if (member.bit_size == 0) {
+    Operand result = part(whole, found.offset, *member.type);
+    result.may_go_on = is_last(whole, found);
+    return result;
+  }
   // A field's bytes are those it touches: its type may be larger than what is left of the structure.
   const uint64_t bits = found.offset * 8 + member.bit_offset;
   const uint64_t first = bits / 8, touched = (bits % 8 + member.bit_size + 7) / 8;

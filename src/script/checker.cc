@@ -152,30 +152,24 @@ Result<Operand> Checker::tuple_element(const std::vector<Operand>& tuple, std::s
   return tuple[n];
 }
 
-Result<Operand> Checker::elements(const Operand& a) {
-  if (is_text(a)) return not_this(a, "has no elements");
-  if (const auto view = find_view(access_, a, type_finder()))
-    return access_.value(view->data, types_.pointer_to(*view->element));
-  if (const auto array = find_std_array(access_, a)) return *array;
-  const TypeKind kind = resolve(*a.type).kind;
-  if (kind != TypeKind::kPointer && kind != TypeKind::kArray) return not_this(a, "is no array");
-  return a;
-}
-
 Result<Operand> Checker::index(const Expression& e) {
   TRY(const Operand array, check(*e.operands[0]));
   TRY(const Operand at, check(*e.operands[1]));
-  TRY(const Operand first, elements(array));
+  TRY(const Elements known, elements(array));
+  const Operand& first = known.first;
   const Type& type = resolve(*first.type);
   TRY(const uint32_t n, access_.number(at));
   const auto constant = access_.builder().constant_of(n);
   // Arrays in registers have no address, but known parts.
   if (type.kind == TypeKind::kArray && type.target && constant && first.kind != Operand::Kind::kMemory) {
     const uint64_t size = resolve(*type.target).size;
-    if (*constant >= type.count.value_or(0)) return refusal("the array has no such element");
+    if (*constant >= type.count.value_or(0)) return no_element(known);
     return access_.part(first, *constant * size, *type.target);
   }
-  TRY(const Operand moved, arithmetic_.binary("+", first, at));
+  TRY(Operand moved, arithmetic_.binary("+", first, at));
+  if (known.length != kNone) {
+    TRY(moved.node, within(known, n, moved.node));
+  }
   return access_.dereference(moved);
 }
 
@@ -183,13 +177,16 @@ Result<Operand> Checker::slice(const Expression& e) {
   TRY(const Operand array, check(*e.operands[0]));
   TRY(const Operand begin, check(*e.operands[1]));
   TRY(const Operand end, check(*e.operands[2]));
-  TRY(const Operand first, elements(array));
-  TRY(const Operand moved, arithmetic_.binary("+", first, begin));
+  TRY(const Elements known, elements(array));
+  TRY(const Operand moved, arithmetic_.binary("+", known.first, begin));
   TRY(const Operand element, access_.dereference(moved));
   if (element.kind != Operand::Kind::kMemory || resolve(*element.type).size == 0)
     return not_this(array, "cannot be sliced");
   TRY(const uint32_t from, access_.number(begin));
-  TRY(const uint32_t to, access_.number(end));
+  TRY(uint32_t to, access_.number(end));
+  if (known.length != kNone) {
+    TRY(to, end_within(known, from, to));
+  }
   Builder& b = access_.builder();
   // From the larger to the smaller there is nothing.
   const uint32_t is_some = b.add(Op::kLess, from, to, true);

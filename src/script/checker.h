@@ -66,7 +66,14 @@ class Checker {
   Status check_sign(const Operand& a, const Operand& b);
 
   // Where the elements of an array, pointer or container begin.
-  Result<Operand> elements(const Operand& a);
+  struct Elements {
+    Operand first;            // a pointer to it, or an array
+    uint32_t length = kNone;  // a node: how many there are; kNone: not known
+  };
+  Result<Elements> elements(const Operand& a);
+  Error no_element(const Elements& all);
+  Result<uint32_t> within(const Elements& all, uint32_t index, uint32_t address);
+  Result<uint32_t> end_within(const Elements& all, uint32_t from, uint32_t to);
   Result<uint32_t> text_equal(const Operand& a, const std::string& text, bool is_prefix);
   Operand truth_value(uint32_t node) { return access_.value(node, int_type(4, true)); }
   FindType type_finder() {

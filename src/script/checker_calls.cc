@@ -17,6 +17,11 @@ using Kind = Expression::Kind;
 Result<Operand> Checker::size_of(const Type& type) {
   const Type& resolved = resolve(type);
   const uint64_t size = resolved.kind == TypeKind::kPointer ? 8 : resolved.size;
+  if (resolved.length && resolved.target && resolve(*resolved.target).size) {
+    Builder& b = access_.builder();
+    const uint32_t element = b.constant(resolve(*resolved.target).size);
+    return access_.value(b.add(Op::kMul, b.append(*resolved.length), element), int_type(8, false));
+  }
   if (size == 0) return refusal(fmt::format("the size of {} is not known", to_string(type)));
   return access_.value(access_.builder().constant(size), int_type(8, false));
 }

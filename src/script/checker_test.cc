@@ -199,6 +199,24 @@ TEST(Checker, faults) {
   EXPECT_EQ(value_of("*(int *)0 || 1", program, site), std::nullopt);
 }
 
+// An element that is not there is none.
+TEST(Checker, elements_beyond_an_array) {
+  check_all({{"array[n - 1]", 50}, {"copy.headers[n - 2].size", 103}});
+  TestProgram program;
+  for (const char* text :
+       {"array[n]", "array[n - 6]", "array[-n]", "copy.headers[n].size", "copy.name[4 * n]"})
+    EXPECT_EQ(value_of(text, program, {.scope = &program.scope}), std::nullopt) << text;
+  const auto length_of = [&](const std::string& slice) {
+    const auto captured = compile_capture(slice, {.scope = &program.scope}, {});
+    return captured ? run(captured->program, program.machine)->front().bytes.size() / sizeof(int) : SIZE_MAX;
+  };
+  EXPECT_EQ(length_of("array[1..n]"), 4U);
+  EXPECT_EQ(length_of("array[1..n + 90]"), 4U);
+  EXPECT_EQ(length_of("array[n..n + 3]"), 0U);
+  EXPECT_EQ(length_of("array[n - 6..3]"), 0U);
+  EXPECT_EQ(length_of("array[0..5]"), 5U);
+}
+
 TEST(Checker, loads_are_shared_and_constants_folded) {
   TestProgram program;
   const Site site{.scope = &program.scope};
@@ -246,6 +264,10 @@ TEST(Checker, errors_say_what_and_where) {
   refuses(entry, "req->ratio + 1", "floating-point numbers can be shown and compared, not computed with");
   refuses(entry, "(int)req->ratio", "not computed with");
   refuses(entry, "req->ratio < n", "can be compared with another, or with a constant");
+  refuses(entry, "array[5]", "the array has 5 elements, and this is beyond them\n  array[5]\n  ^~~~~~~~");
+  refuses(entry, "array[-1]", "the array has 5 elements, and this is beyond them");
+  refuses(entry, "array[2..6]", "the array has 5 elements, and this is beyond them");
+  refuses(entry, "copy.headers[4].size", "the array has 4 elements, and this is beyond them");
   refuses(entry, "gone + 1", "it is optimized out: it has no value at this place\n  gone + 1\n  ^~~~");
   refuses(entry, "&n", "it is in registers here: it has no address");
   refuses(entry, "(struct nothing *)n",

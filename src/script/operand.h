@@ -25,6 +25,7 @@ struct Operand {
   // A bit-field: in the memory at `node`, or in `node`; it may begin beyond the first byte.
   uint32_t bit_offset = 0;
   uint8_t bit_size = 0;
+  bool may_go_on = false;  // an array at the end of a structure, of one element or none: there may be more
   struct Piece;
   std::vector<Piece> pieces;
   uint32_t length = kNone;

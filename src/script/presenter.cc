@@ -138,6 +138,7 @@ Shape Presenter::bytes(const std::string& name, const Operand& operand, uint64_t
 Shape Presenter::array(const std::string& name, const Operand& operand, uint32_t depth) {
   const Type& type = resolve(*operand.type);
   const uint64_t size = type.target ? resolve(*type.target).size : 0, count = type.count.value_or(0);
+  if (type.length && size != 0 && operand.kind == Kind::kMemory) return of_own_length(name, operand);
   if (size == 0 || count == 0) return note(name, "<no length>");
   if (operand.kind == Kind::kValue) return in_register(name, operand, depth);
   if (operand.kind != Kind::kMemory) return scattered(name, operand, count, depth);
@@ -146,6 +147,17 @@ Shape Presenter::array(const std::string& name, const Operand& operand, uint32_t
   const uint64_t elements = std::min<uint64_t>(count, limits_.elements);
   if (size > room()) return no_room(name);
   return bytes(name, operand, elements * size, depth);
+}
+
+// Its length is known at run time.
+Shape Presenter::of_own_length(const std::string& name, const Operand& operand) {
+  const Type& type = resolve(*operand.type);
+  const uint32_t length = access_.builder().append(*type.length);
+  if (length == kNone) return note(name, "<no length>");
+  return view(name, {.data = operand.node,
+                     .length = length,
+                     .element = type.target,
+                     .is_text = is_character(*type.target)});
 }
 
 // In registers: as a structure, whose members are the elements.

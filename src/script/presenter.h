@@ -40,6 +40,7 @@ class Presenter {
   Shape halves(const std::string& name, const Operand& operand);
   Shape text(const std::string& name, uint32_t address, uint64_t most);
   Shape array(const std::string& name, const Operand& operand, uint32_t depth);
+  Shape of_own_length(const std::string& name, const Operand& operand);
   Shape scattered(const std::string& name, const Operand& operand, uint64_t count, uint32_t depth);
   Shape aggregate(const std::string& name, const Operand& operand, uint32_t depth);
   Shape in_memory(const std::string& name, const Operand& operand, uint32_t depth);

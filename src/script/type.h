@@ -3,9 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "script/ir.h"
 
 namespace blip::script {
 
@@ -59,6 +62,8 @@ struct Type {
   const Type* target =
       nullptr;  // of pointers, references, arrays (the element), typedefs, functions (the result)
   std::optional<uint64_t> count;  // of arrays: elements; none: not known
+  // Of arrays whose number of elements is known at run time: code for it; null: there is none.
+  std::shared_ptr<const Code> length = nullptr;
   std::vector<Member> members;
   std::vector<Enumerator> enumerators;
 

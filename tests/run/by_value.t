@@ -43,4 +43,4 @@ expect-match: fold: \{ wide = \{ \[0\] = 5, \[1\] = 7 \}, unused = -7, v = \{ x 
 
 case: a copy with parameters of its own shows no others
 run: blip trace -p $PID --function 'only_a*' --args --json
-expect-match: "missing":\{"/args/unused":"optimized out"\}
+expect-match: "missing":\{"/args/unused":"not told at the entry"\}

@@ -228,7 +228,7 @@ expect-match: ^      8 +8  char \* path$
 expect-match: ^      16 +48  struct header \[3\] headers$
 expect-match: ^      [0-9]+:[0-9] +5  int delta : 5$
 run: blip list $TARGETS/typed_o0 handle -v
-expect-match: ^      sum +int +optimized out$
+expect-match: ^      sum +int +not set yet$
 run: blip list $TARGETS/typed handle -v --json
 check: [v["place"] for v in json_lines()[0]["variables"][:2]] == ["rdi", "rsi"] and json_lines()[0]["types"][0]["members"][1]["offset"] == 8
 run: blip list $TARGETS/typed_bare handle -v
