@@ -82,6 +82,20 @@ Trust trust_in_convention(Module& module, const Dwarf_Die& function, uint64_t la
   return kind == Kind::kVisible ? Trust::kIfUsed : Trust::kIfAllAgree;
 }
 
+bool is_wide_vector(const AbiValue& value) {
+  return value.type && script::classify(*value.type).is_wide_vector;
+}
+
+// Of the registers that the function's code shows it was made for.
+uint32_t vector_size(Module& module, const Dwarf_Die& function) {
+  constexpr uint32_t kLeast = 16;
+  const auto entry = entry_of(function);
+  Dwarf_Addr end = 0;
+  if (!entry || ::dwarf_highpc(const_cast<Dwarf_Die*>(&function), &end) != 0 || end <= *entry) return kLeast;
+  const auto code = code_at(module.program(), FileAddr(*entry));
+  return std::max(kLeast, x86::widest_vector(code.first(std::min<uint64_t>(code.size(), end - *entry))));
+}
+
 // The register that a place is or begins with.
 const script::Node* first_register(const Place& place) {
   if (place.kind == Place::Kind::kPieces && !place.pieces.empty())
@@ -205,7 +219,8 @@ Place conventional_result(Module& module, const Dwarf_Die& function) {
     return {};
   const AbiValue value = abi_value(module, function, language);
   if (!value.type || (language == kRust && !is_returned_like_c(script::resolve(*value.type)))) return {};
-  return script::result_place(value);
+  return is_wide_vector(value) ? script::result_place(value, vector_size(module, function))
+                               : script::result_place(value);
 }
 
 // clang changes what only its own file can call.
@@ -273,6 +288,9 @@ class EntryArguments {
   }
 
   void use_convention() {
+    const auto& arguments = signature_.arguments;
+    if (is_wide_vector(signature_.result) || std::any_of(arguments.begin(), arguments.end(), is_wide_vector))
+      signature_.vector_size = vector_size(module_, function_);
     std::vector<Place> by_convention = script::argument_places(signature_);
     correct_stack(by_convention);
     for (size_t k = 0; k < passed_.size(); ++k) look_for_contradiction(passed_[k], by_convention[k]);

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "script/sysv_abi.h"
+
 namespace blip::dwarf {
 
 using script::Op;
@@ -132,12 +134,6 @@ Place Expression::current(uint64_t size) {
 
 Place Expression::registers(uint64_t size) const {
   constexpr uint64_t kWord = sizeof(uint64_t);
-  const auto vector = [&](Op op, uint64_t bytes) {
-    Place place{.kind = Place::Kind::kValue};
-    place.code.add(
-        {.op = op, .width = static_cast<uint8_t>(bytes == 4 ? 4 : 8), .value = register_ - kFirstVector});
-    return place;
-  };
   if (register_ < kFirstVector) {
     if (size > kWord) return {};
     Place place{.kind = Place::Kind::kValue};
@@ -145,12 +141,7 @@ Place Expression::registers(uint64_t size) const {
     place.code.add({.op = Op::kRegister, .value = kEncoding[register_]});
     return place;
   }
-  if (size <= kWord) return vector(Op::kVector, size);
-  if (size > 2 * kWord) return {};
-  Place both{.kind = Place::Kind::kPieces};
-  both.pieces.push_back({vector(Op::kVector, kWord), kWord});
-  both.pieces.push_back({vector(Op::kVectorHigh, kWord), static_cast<uint32_t>(size - kWord)});
-  return both;
+  return size <= 64 ? script::vector_place(register_ - kFirstVector, size) : Place{};
 }
 
 Place constant_place(std::span<const uint8_t> bytes, uint64_t size) {

@@ -92,6 +92,20 @@ class Classifier {
   }
 };
 
+// A vector of 32 or 64 bytes, or what holds nothing but one.
+bool is_wide_vector(const Type& named, int depth = 0) {
+  const Type& type = resolve(named);
+  if (depth > kDeepest || (type.size != 32 && type.size != 64)) return false;
+  if (is_vector(type)) return true;
+  if (type.kind == TypeKind::kArray)
+    return type.target && type.count == 1 && is_wide_vector(*type.target, depth + 1);
+  if (type.kind != TypeKind::kStruct && type.kind != TypeKind::kUnion) return false;
+  return !type.members.empty() && std::all_of(type.members.begin(), type.members.end(), [&](const Member& m) {
+    return m.type && m.bit_size == 0 && resolve(*m.type).size == type.size &&
+           is_wide_vector(*m.type, depth + 1);
+  });
+}
+
 uint32_t alignment_of(const Type& named, int depth) {
   const Type& type = resolve(named);
   if (depth > kDeepest) return 1;
@@ -117,6 +131,8 @@ uint32_t alignment_of(const Type& named, int depth) {
 Eightbytes classify(const Type& named) {
   const Type& type = resolve(named);
   Eightbytes result;
+  result.is_wide_vector = is_wide_vector(type);
+  if (result.is_wide_vector) return result;
   if (type.size > kLargestInRegisters && !is_vector(type)) {
     result.in_memory = true;
     result.is_known = type.kind == TypeKind::kStruct || type.kind == TypeKind::kUnion;

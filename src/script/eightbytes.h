@@ -24,6 +24,8 @@ struct Eightbytes {
   bool in_memory = false;
   bool is_known = true;
   bool is_x87 = false;  // a long double: as an argument in memory
+  // More than 16 bytes for one vector register, if the code was made for a CPU that has such; else in memory.
+  bool is_wide_vector = false;
 };
 
 Eightbytes classify(const Type& type);

@@ -62,12 +62,15 @@ bool is_common(const Type& type, const Eightbytes& bytes) {
 class Allocator {
  public:
   explicit Allocator(const AbiSignature& signature)
-      : only_scalars_(signature.only_scalars), splits_wide_integers_(signature.splits_wide_integers) {}
+      : only_scalars_(signature.only_scalars),
+        splits_wide_integers_(signature.splits_wide_integers),
+        vector_size_(signature.vector_size) {}
 
   void hide_result(const AbiValue& result) {
     if (!result.type || resolve(*result.type).kind == TypeKind::kVoid) return;
     const Eightbytes bytes = classify(*result.type);
     if (!can_tell(result, bytes)) return;
+    if (bytes.is_wide_vector && resolve(*result.type).size > vector_size_) lost_ = true;
     if (result.passing == AbiValue::Passing::kByReference || bytes.in_memory) ++integers_;
   }
 
@@ -78,6 +81,7 @@ class Allocator {
       return pointed_to(pointer());
     const Eightbytes bytes = classify(type);
     if (!can_tell(argument, bytes)) return {};
+    if (bytes.is_wide_vector) return wide_vector(type);
     if (!bytes.in_memory && !bytes.is_x87) {
       if (bytes.classes[0] == Class::kNothing && bytes.classes[1] == Class::kNothing) return {};  // empty
       if (auto place = in_registers(bytes.classes, type.size)) return *std::move(place);
@@ -111,6 +115,7 @@ class Allocator {
     const auto vectors = std::count(classes.begin(), classes.end(), Class::kSse);
     if (integers_ + static_cast<size_t>(integers) > kIntegerRegisters.size()) return std::nullopt;
     if (vectors_ + static_cast<size_t>(vectors) > kVectorRegisters) return std::nullopt;
+    if (vectors > 0 && only_integers_) return Place{};
     const Place low = take(classes[0], std::min<uint64_t>(size, 8));
     if (size <= 8) return low;
     Place both{.kind = Place::Kind::kPieces};
@@ -132,7 +137,16 @@ class Allocator {
     }
   }
 
+  // In a register or in memory: what comes behind it in either is not certain.
+  Place wide_vector(const Type& type) {
+    if (type.size <= vector_size_ && !only_integers_ && vectors_ < kVectorRegisters)
+      return vector_place(vectors_++, type.size);
+    only_integers_ = true;
+    return {};
+  }
+
   Place in_memory(uint64_t size, uint64_t alignment) {
+    if (only_integers_) return {};
     alignment = std::max<uint64_t>(alignment, 8);
     const uint64_t offset = (stack_ + alignment - 1) / alignment * alignment;
     if (alignment > 16) return lose();  // where the stack's own alignment does not tell
@@ -141,7 +155,9 @@ class Allocator {
   }
 
   bool only_scalars_, splits_wide_integers_;
-  bool lost_ = false;  // from here on nothing is certain
+  uint32_t vector_size_;
+  bool only_integers_ = false;  // in registers, are certain
+  bool lost_ = false;           // from here on nothing is certain
   size_t integers_ = 0;
   size_t vectors_ = 0;
   uint64_t stack_ = 0;
@@ -163,6 +179,18 @@ Place result_part(Class wanted, uint64_t size, size_t& integers, size_t& vectors
 
 }  // namespace
 
+Place vector_place(uint64_t number, uint64_t size) {
+  constexpr uint32_t kWord = sizeof(uint64_t);
+  if (size <= kWord) return vector_register(number, size);
+  Place all{.kind = Place::Kind::kPieces};
+  const auto high = static_cast<uint32_t>(std::min<uint64_t>(size, 2 * kWord) - kWord);
+  all.pieces.push_back({vector_register(number, kWord), kWord});
+  all.pieces.push_back({vector_register(number, kWord, true), high});
+  if (size > 2 * kWord)
+    all.pieces.push_back({unknown_place(Unknown::kUpperHalf), static_cast<uint32_t>(size - 2 * kWord)});
+  return all;
+}
+
 Place entry_stack_slot(int64_t distance) {
   Place place{.kind = Place::Kind::kAddress};
   const uint32_t rsp = place.code.add({.op = Op::kRegister, .value = kRsp});
@@ -180,10 +208,11 @@ std::vector<Place> argument_places(const AbiSignature& signature) {
   return places;
 }
 
-Place result_place(const AbiValue& result) {
+Place result_place(const AbiValue& result, uint32_t vector_size) {
   if (!result.type || result.passing == AbiValue::Passing::kNotKnown) return {};
   const Type& type = resolve(*result.type);
   const Eightbytes bytes = classify(type);
+  if (bytes.is_wide_vector) return type.size <= vector_size ? vector_place(0, type.size) : Place{};
   if (bytes.is_known && bytes.is_x87) return unknown_place(Unknown::kInX87);
   if (!bytes.is_known) return {};
   if (bytes.in_memory || result.passing == AbiValue::Passing::kByReference) {

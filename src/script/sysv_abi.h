@@ -30,13 +30,16 @@ struct AbiSignature {
   // clang before 18 puts the half of an integer of 16 bytes into the last register, and the other on the
   // stack.
   bool splits_wide_integers = false;
+  uint32_t vector_size = 16;  // of the registers that the code was certainly made for
 };
 
 // One place for each argument, before the prologue; kOptimizedOut where it cannot be told.
 std::vector<Place> argument_places(const AbiSignature& signature);
 // What lies so many bytes above rsp there.
 Place entry_stack_slot(int64_t distance);
-// At the return, where kResult is rax.
-Place result_place(const AbiValue& result);
+// At the return, where kResult is rax. `vector_size`: as in AbiSignature.
+Place result_place(const AbiValue& result, uint32_t vector_size = 16);
+// A vector register's first `size` bytes, as far as pads see them.
+Place vector_place(uint64_t number, uint64_t size);
 
 }  // namespace blip::script

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "x86/argument_uses.h"
 
+#include <algorithm>
 #include <optional>
 #include <set>
 #include <vector>
@@ -197,6 +198,20 @@ class Walk {
 };
 
 }  // namespace
+
+uint32_t widest_vector(std::span<const uint8_t> code) {
+  uint32_t widest = 0;
+  for (size_t at = 0; at < code.size();) {
+    const auto o = operands_of(code.subspan(at));
+    if (!o) break;
+    for (const ZydisDecodedOperand& operand : o->each())
+      if (operand.type == ZYDIS_OPERAND_TYPE_REGISTER && vector_bit(operand.reg.value) != 0)
+        widest = std::max<uint32_t>(widest,
+                                    ZydisRegisterGetWidth(ZYDIS_MACHINE_MODE_LONG_64, operand.reg.value) / 8);
+    at += o->insn.length;
+  }
+  return widest;
+}
 
 ArgumentUses argument_uses(std::span<const uint8_t> code, const ArgumentUses& at_return) {
   return Walk(code, at_return).run();

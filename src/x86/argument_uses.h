@@ -18,4 +18,7 @@ struct ArgumentUses {
 // `code`. What is only passed on to another function is not among them. A return reads `at_return`.
 ArgumentUses argument_uses(std::span<const uint8_t> code, const ArgumentUses& at_return = {});
 
+// The size of the largest vector registers that the instructions of `code` name; 0: none.
+uint32_t widest_vector(std::span<const uint8_t> code);
+
 }  // namespace blip::x86
