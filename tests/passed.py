@@ -10,6 +10,7 @@ Fails if a value differs, if an event is missing, or if blip does not know what 
 """
 import argparse
 import collections
+import decimal
 import json
 import math
 import pathlib
@@ -28,10 +29,12 @@ COMPILERS = (("gcc", "c"), ("g++", "cc"), ("clang-14", "c"), ("clang++-14", "cc"
 LEVELS = ("-O0", "-Og", "-O1", "-O2", "-O3")
 COLORS = {"RED": 0, "GREEN": 5, "BLUE": -3}
 UNKNOWN = object()
+UPPER_HALF = "in the upper half of a register"
+HALF_A_BIT = decimal.Decimal("5.5e-20")  # of a long double
 PART = re.compile(r"\.?([A-Za-z_]\w*)|\[(\d+)\]")
 MOST_FILTERS = 24
 MOST_OF_CLANGS = 0.05
-ALLOWED = ("a clone's", "a local function's", "clang's", "in st(0)")  # what is not known for a reason
+ALLOWED = ("a clone's", "a local function's", "clang's", "in st(0)", "an upper half's", "a wide vector's")  # what is not known for a reason
 
 
 def calls_of(path):
@@ -64,6 +67,11 @@ def part(value, path):
     return UNKNOWN if value is None else value
 
 
+def same_path(pointer, path):
+    """Of JSON, and of C."""
+    return re.findall(r"\w+", pointer)[1:] == re.findall(r"\w+", path)
+
+
 def is_same(ours, theirs):
     if isinstance(ours, bool):
         return int(ours) == int(theirs)
@@ -75,14 +83,19 @@ def is_same(ours, theirs):
         return int(ours, 16) == int(theirs)
     if isinstance(ours, str) and len(ours) == 1:
         return ord(ours) == int(theirs) & 0xff
+    if theirs.endswith("L"):
+        exact = decimal.Decimal(theirs.rstrip("L"))
+        is_number = isinstance(ours, (int, float))
+        return is_number and abs(decimal.Decimal(getattr(ours, "text", ours)) - exact) <= abs(exact) * HALF_A_BIT
     if isinstance(ours, float) or re.search(r"[.eL]", theirs):
-        return isinstance(ours, (int, float)) and math.isclose(float(ours), float(theirs.rstrip("L")), rel_tol=1e-6, abs_tol=1e-40)
+        return isinstance(ours, (int, float)) and math.isclose(float(ours), float(theirs), rel_tol=1e-6, abs_tol=1e-40)
     return isinstance(ours, int) and ours == int(theirs)
 
 
-def not_used(path):
+def listed(path, what):
+    """The words of one of the comments at the end of the source."""
     source = next(path.parent.glob("program.c*"))
-    return set(source.read_text().rsplit("// not used: ", 1)[1].split())
+    return set(source.read_text().rsplit(f"// {what}:", 1)[1].splitlines()[0].split())
 
 
 def local_functions(path):
@@ -90,11 +103,21 @@ def local_functions(path):
     return set(re.findall(r" t (f\d+)\b", symbols))
 
 
+class Real(float):
+    """A number of blip's JSON with all of its digits."""
+
+    def __new__(cls, text):
+        made = super().__new__(cls, text)
+        made.text = text
+        return made
+
+
 class Comparison:
     def __init__(self, blip, path, calls_path, is_by_clang):
         """is_by_clang: it has been optimized, so that callers do not pass what is not used, and local functions are called in their own way."""
         self.blip, self.path, self.calls_path, self.is_by_clang = blip, path, calls_path, is_by_clang
-        self.left_out = not_used(path) if is_by_clang else set()
+        self.wide = listed(path, "vectors")
+        self.left_out = listed(path, "not used") if is_by_clang else set()
         self.own_way = local_functions(path) if is_by_clang else set()
         self.counts, self.lines = collections.Counter(), []
 
@@ -113,7 +136,7 @@ class Comparison:
             return {}, {}
         events, calls = collections.defaultdict(list), collections.defaultdict(list)
         for line in done.stdout.splitlines():
-            event = json.loads(line)
+            event = json.loads(line, parse_float=Real)
             name = event["name"].removesuffix(":return").split("(")[0]
             if ".part." not in name:  # code of a function that was cut in two
                 events[re.match(r"\w+", name)[0]].append((name, event))
@@ -140,13 +163,17 @@ class Comparison:
                     mine = part(fields_of(event), path)
                     kind = "equal" if mine is not UNKNOWN and mine is not None and is_same(mine, theirs) else "wrong"
                     if mine is UNKNOWN and event.get("missing"):  # else it is not told why
-                        kind = self.why_unknown(whole, path, theirs)
+                        kind = self.why_unknown(whole, path, theirs, event["missing"])
                     if kind in ALLOWED:
                         self.counts[kind] += 1
                     else:
                         self.note(kind, f"{what} {whole} {path}: the program has {theirs}, blip {json.dumps(mine) if mine is not UNKNOWN else 'none'}")
 
-    def why_unknown(self, function, path, theirs):
+    def why_unknown(self, function, path, theirs, reasons):
+        if any(reason == UPPER_HALF and same_path(pointer, path) for pointer, reason in reasons.items()):
+            return "an upper half's"
+        if function in self.wide:  # in memory without AVX
+            return "a wide vector's"
         if "." in function:
             return "a clone's"
         if function in self.own_way:
@@ -197,7 +224,7 @@ def build(seed, directory):
     source = directory / f"program.{language}"
     source.write_text(program.text(choose, language == "cc", compiler.startswith("g")))
     path = source.with_suffix("")
-    subprocess.run([compiler, "-g", level, "-w", "-Wno-psabi", "-o", path, source], check=True)
+    subprocess.run([compiler, "-g", level, *choose.choice(([], ["-mavx2"])), "-w", "-Wno-psabi", "-o", path, source], check=True)
     return choose, compiler, level, path
 
 

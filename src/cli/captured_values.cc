@@ -175,7 +175,16 @@ void CapturedValues::value(const ctf::Field& field, uint32_t output, bool is_ele
   is_null ? values_.null() : values_.note(kBadAddress);
 }
 
+void CapturedValues::long_double() {
+  take(sizeof(double));
+  const auto end = std::find(rest_.begin(), rest_.end(), 0);
+  const auto size = static_cast<size_t>(end - rest_.begin());
+  const auto* digits = reinterpret_cast<const char*>(take(size + 1));
+  values_.digits({digits, bad_ ? 0 : size});
+}
+
 void CapturedValues::number(const ctf::Field& field) {
+  if (ctf::is_long_double(field)) return long_double();
   const uint32_t size = ctf::number_size(field);
   const uint8_t* from = take(size);
   if (field.type == ctf::FieldType::kFloat) {

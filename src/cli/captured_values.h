@@ -48,6 +48,7 @@ class CapturedValues {
   void show(const ctf::Field& field, Write write);
   void value(const ctf::Field& field, uint32_t output, bool is_element);
   void number(const ctf::Field& field);
+  void long_double();
   void text_list(const ctf::Field& field);
   void structure(const ctf::Field& field, uint32_t output, bool is_element);
   void elements(const ctf::Field& field, uint32_t count);

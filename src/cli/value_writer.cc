@@ -60,6 +60,11 @@ void ValueWriter::integer(uint64_t bits, bool is_signed, bool is_hex) {
 }
 void ValueWriter::real(double value) { append_float(*out_, value, json_); }
 void ValueWriter::real(float value) { append_float(*out_, value, json_); }
+void ValueWriter::digits(std::string_view digits) {
+  const bool is_finite = digits.find_first_not_of("-+.e0123456789") == std::string_view::npos;
+  if (json_ && (!is_finite || digits.empty())) return append_json_string(*out_, digits);
+  out_->append(digits);
+}
 void ValueWriter::truth(uint64_t value) { append_truth(*out_, value); }
 void ValueWriter::character(uint8_t byte, bool is_signed) { append_character(*out_, byte, is_signed, json_); }
 void ValueWriter::labelled(std::string_view label, uint64_t bits, bool is_signed) {

@@ -52,6 +52,8 @@ class ValueWriter {
   void integer(uint64_t bits, bool is_signed, bool is_hex);
   void real(double value);
   void real(float value);
+  // A number that is more than a double.
+  void digits(std::string_view digits);
   void truth(uint64_t value);
   void character(uint8_t byte, bool is_signed);
   void labelled(std::string_view label, uint64_t bits, bool is_signed);

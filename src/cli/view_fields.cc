@@ -8,6 +8,7 @@
 #include "cli/escape.h"
 #include "cli/text_list.h"
 #include "cli/value_text.h"
+#include "ctf/long_double.h"
 
 namespace blip::cli {
 
@@ -50,6 +51,11 @@ bool tells_bits(const bt_field* field) {
   if (!is(field, BT_FIELD_CLASS_TYPE_UNSIGNED_ENUMERATION)) return false;
   const bt_field_class* kind = bt_field_borrow_class_const(field);
   return bt_field_class_enumeration_get_mapping_count(kind) != 0 && label_of_bit(kind, 0) == kNoBit;
+}
+
+bool is_long_double(const bt_field* structure) {
+  return member_count(structure) == 2 && member_name(structure, 0) == ctf::kNearestDouble &&
+         member_name(structure, 1) == ctf::kAllDigits && is(member(structure, 1), BT_FIELD_CLASS_TYPE_STRING);
 }
 
 // The first label of a number; empty: it has none.
@@ -171,6 +177,7 @@ void ViewFields::append_structure(const bt_field* field, const std::string& path
   if (member_count(field) > 1 && is(member(field, 0), BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER) &&
       is_text_list(member_name(field, 0), member_name(field, 1)))
     return append_text_list(field, path);
+  if (is_long_double(field)) return values_.digits(bt_field_string_get_value(member(field, 1)));
   values_.open_structure();
   bool is_first = true;
   for (uint64_t i = 0; i < member_count(field); ++i) {

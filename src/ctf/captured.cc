@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "abi/layout.h"
+#include "ctf/long_double.h"
 #include "ctf/packet.h"
 
 namespace blip::ctf {
@@ -73,8 +74,11 @@ uint32_t touched_bytes(const Field& field) {
 }
 
 uint32_t number_size(const Field& field) {
-  return field.type == FieldType::kFloat && field.size == kLongDoubleSize ? uint32_t{sizeof(double)}
-                                                                          : field.size;
+  return is_long_double(field) ? uint32_t{sizeof(double)} + kMostDigits + 1 : field.size;
+}
+
+bool is_long_double(const Field& field) {
+  return field.type == FieldType::kFloat && field.size == kLongDoubleSize;
 }
 
 uint32_t most_event_bytes(const Field& field, std::span<const RecordOutput> outputs) {

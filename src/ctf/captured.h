@@ -35,7 +35,8 @@ uint32_t most_event_bytes(const Field& field, std::span<const RecordOutput> outp
 // Of a bit-field, how many bytes it touches; else its size.
 uint32_t touched_bytes(const Field& field);
 
-// Bytes of a number (kInt, kBool, kChar, kFloat, kEnum) in an event.
+// Bytes of a number (kInt, kBool, kChar, kFloat, kEnum) in an event; of a long double at most.
 uint32_t number_size(const Field& field);
+bool is_long_double(const Field& field);
 
 }  // namespace blip::ctf

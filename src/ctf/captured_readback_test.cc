@@ -102,7 +102,7 @@ TEST_P(CapturedReadback, floats) {
                      {number("f", FieldType::kFloat, 0, 4), number("d", FieldType::kFloat, 1, 8),
                       number("l", FieldType::kFloat, 2, 16)});
   EXPECT_EQ(shown_one(c, HitRecord(c).value(0, 0.5f).value(1, -2.25).value(2, 1024.0L)),
-            "{ f = 0.5, d = -2.25, l = 1024 }");
+            "{ f = 0.5, d = -2.25, l = { double = 1024, long_double = \"1024\" } }");
 }
 
 TEST_P(CapturedReadback, enumerations) {
@@ -179,6 +179,17 @@ TEST_P(CapturedReadback, structures_arrays_and_what_is_in_them) {
       "[ [0] = 67, [1] = 68 ] ], n = [ [0] = \"A\", [1] = \"C\" ], none = [ ], in = { path = \"/\", "
       "_pts_length = 1, pts = [ [0] = { x = 5, y = 6 } ], gone = \"<optimized out>\", empty = { } }, faults "
       "= ( \"(none)\" : container = 0x0 ), cut = ( \"(none)\" : container = 0x0 ) }");
+}
+
+TEST_P(CapturedReadback, long_doubles) {
+  const Field number = testing::number("", FieldType::kFloat, 0, 16);
+  Field alone = number, two = array("v", 1, 0, 16, 2, testing::number("", FieldType::kFloat, kNoOutput, 16));
+  alone.name = "x";
+  const EventClass c = captured_class({fixed(16), fixed(32)}, {alone, two});
+  EXPECT_TRUE(shown_one(c, HitRecord(c).value(0, 1 + 1e-19L).value(1, -2.5L).value(1, 1e300L, 16))
+                  .starts_with("{ x = { double = 1, long_double = \"1.0000000000000000001\" }, v = [ [0] = { "
+                               "double = -2.5, long_double = \"-2.5\" }, [1] = { double = 1e+300, "
+                               "long_double = \"1e+300\" } ]"));
 }
 
 TEST_P(CapturedReadback, any_name_of_a_member) {

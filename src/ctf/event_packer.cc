@@ -8,6 +8,7 @@
 #include "abi/layout.h"
 #include "base/check.h"
 #include "ctf/captured.h"
+#include "ctf/long_double.h"
 
 namespace blip::ctf {
 
@@ -29,13 +30,6 @@ uint64_t load_bits(const uint8_t* from, unsigned bit_offset, unsigned bit_size, 
   const unsigned unused = 64 - bit_size;
   const uint64_t high = bits << unused;
   return is_signed ? static_cast<uint64_t>(static_cast<int64_t>(high) >> unused) : high >> unused;
-}
-
-double load_long_double(const uint8_t* from) {
-  long double value = 0;
-  constexpr size_t kUsed = 10;
-  std::memcpy(&value, from, kUsed);
-  return static_cast<double>(value);
 }
 
 }  // namespace
@@ -110,7 +104,7 @@ void EventPacker::compile_number(const Field& field, uint32_t from) {
                       .bit_size = field.bit_size,
                       .from = from,
                       .size = field.size});
-  } else if (field.type == FieldType::kFloat && field.size == kLongDoubleSize) {
+  } else if (is_long_double(field)) {
     steps_.push_back({.action = Action::kLongDouble, .from = from});
   } else {
     add_copy(from, field.size, merge_from_);
@@ -222,7 +216,7 @@ void EventPacker::run_step(const Step& step, size_t body, const uint8_t* from) {
       return;
     }
     case Action::kLongDouble:
-      return put(load_long_double(from + step.from));
+      return put_long_double(from + step.from);
     case Action::kFixedText: {
       const auto size =
           static_cast<uint32_t>(::strnlen(reinterpret_cast<const char*>(from + step.from), step.size));
@@ -264,6 +258,13 @@ void EventPacker::put_text(const uint8_t* from, uint32_t size, uint32_t output) 
   if (size != 0) std::memcpy(to_, from, size);
   to_ += size;
   put(uint8_t{0});
+}
+
+void EventPacker::put_long_double(const uint8_t* from) {
+  const LongDouble value(from);
+  put(value.nearest());
+  put_text(reinterpret_cast<const uint8_t*>(value.digits().data()),
+           static_cast<uint32_t>(value.digits().size()), kNoOutput);
 }
 
 template <typename T>

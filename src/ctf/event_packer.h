@@ -27,7 +27,7 @@ class EventPacker {
   enum class Action : uint8_t {
     kCopy,        // `size` bytes
     kBits,        // a bit-field, to `size` bytes
-    kLongDouble,  // to a double
+    kLongDouble,  // long_double.h
     kFixedText,   // up to `size` bytes
     kText,        // of an output
     kRepeat,      // the next `steps` steps for `count` elements that lie `size` apart
@@ -66,6 +66,7 @@ class EventPacker {
   void clear_faults();
   void run(size_t begin, size_t end, const uint8_t* from);
   void run_step(const Step& step, size_t body, const uint8_t* from);
+  void put_long_double(const uint8_t* from);
   void put_text(const uint8_t* from, uint32_t size, uint32_t output);
   template <typename T>
   void put(T value);

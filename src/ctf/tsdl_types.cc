@@ -7,6 +7,7 @@
 #include <set>
 
 #include "ctf/captured.h"
+#include "ctf/long_double.h"
 #include "ctf/metadata.h"
 
 namespace blip::ctf {
@@ -127,9 +128,15 @@ std::string FieldDeclarer::typed(const Field& field, const std::string& name, co
                          typed(field.members.front(), name, fmt::format("[{}]", length_name(name))));
     case FieldType::kStruct:
       return fmt::format("struct {{ {}}} {}{};", members_of(field), name, dimensions);
+    case FieldType::kFloat:
+      if (!is_long_double(field)) break;
+      return fmt::format("struct {{ {} _{}; {} _{}; }} {}{};",
+                         type_of({.type = FieldType::kFloat, .size = sizeof(double)}), kNearestDouble,
+                         type_of({.type = FieldType::kText}), kAllDigits, name, dimensions);
     default:
-      return fmt::format("{} {}{};", type_of(field), name, dimensions);
+      break;
   }
+  return fmt::format("{} {}{};", type_of(field), name, dimensions);
 }
 
 std::string FieldDeclarer::members_of(const Field& field) {

@@ -14,6 +14,7 @@
 #include "dwarf/triviality.h"
 #include "dwarf/variable_places.h"
 #include "script/eightbytes.h"
+#include "script/members.h"
 #include "script/sysv_abi.h"
 #include "x86/argument_uses.h"
 
@@ -334,8 +335,20 @@ class EntryArguments {
     if (is_loaded_later) all_[i].is_unset = true, result_[i] = {};
   }
 
+  // clang passes the members of a structure in memory each by itself if it knows all callers.
+  bool may_be_taken_apart(const std::vector<Place>& by_convention) const {
+    for (size_t k = 0; k < passed_.size(); ++k) {
+      const script::Type* type = signature_.arguments[k].type;
+      const auto slot =
+          type && script::is_aggregate(script::resolve(*type)) ? stack_slot(by_convention[k]) : std::nullopt;
+      if (slot && stack_slot(result_[passed_[k]]) != slot && language_ != kRust) return true;
+    }
+    return false;
+  }
+
   // None was removed if all of them are told, or if all are used where the convention has them.
   Trust trust_if_all_agree(const std::vector<Place>& by_convention) {
+    if (may_be_taken_apart(by_convention)) return Trust::kNone;
     if (std::all_of(passed_.begin(), passed_.end(), [&](size_t i) { return all_[i].is_told; }))
       return Trust::kIfAllAgree;
     const auto is_used = [&](const Place& place) {

@@ -6,18 +6,23 @@ passes and gets, one line for each number, into the file it is given (a result t
     a0.m1[2] -17          of the arguments
     r.m0 4                of what was returned
 
-Long doubles end with an L. The last line of the source is a comment that lists the arguments that are not used ("f3.a0").
+Long doubles end with an L. The last lines of the source are comments that list the functions with vectors of more than 16 bytes, and
+the arguments that are not used ("f3.a0").
 
 text(random, is_cxx, is_gcc) makes one."""
 INTEGERS = ("signed char", "unsigned char", "short", "unsigned short", "int", "unsigned", "long", "unsigned long")
 BITS = {"int": 32, "unsigned": 32, "long": 64, "unsigned long": 64, "short": 16, "unsigned char": 8, "bool": 1}
 SCALARS = INTEGERS + ("bool", "float", "double", "enum color", "void *", "int", "long", "float", "double")
 RARE = ("long double", "__int128", "unsigned __int128")
+VECTORS = {"v4f": ("float", 4), "v2l": ("long", 2), "v8f": ("float", 8), "v8i": ("int", 8)}
 COMPLEX = ("float _Complex", "double _Complex")
 HEAD = """#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 enum color { RED, GREEN = 5, BLUE = -3 };
+typedef float v4f __attribute__((vector_size(16))), v8f __attribute__((vector_size(32)));
+typedef long v2l __attribute__((vector_size(16)));
+typedef int v8i __attribute__((vector_size(32)));
 static FILE *out;
 static unsigned long state = %dul;
 static unsigned long any(void) { state = state * 6364136223846793005ul + 1442695040888963407ul; return state >> (state >> 58); }
@@ -57,6 +62,16 @@ class Array:
 
     def set(self, where):
         return [line for i in range(self.count) for line in self.element.set(f"{where}[{i}]")]
+
+
+class Vector(Array):
+    def __init__(self, name):
+        element, count = VECTORS[name]
+        super().__init__(Scalar(element), count)
+        self.name = name
+
+    def declare(self, name):
+        return f"{self.name} {name}"
 
 
 class Bits(Scalar):
@@ -130,7 +145,7 @@ def shown(path, expression, name):
 class Program:
     def __init__(self, random, is_cxx, is_gcc):
         self.random, self.is_cxx, self.is_gcc, self.types, self.functions, self.calls = random, is_cxx, is_gcc, [], [], []
-        self.tags, self.unused = 0, []
+        self.tags, self.unused, self.wide = 0, [], []
 
     def chance(self, share):
         return self.random.random() < share
@@ -147,6 +162,8 @@ class Program:
             name = self.random.choice(list(BITS))
             # clang tells one with all bits of its type as if it were none, though it may begin inside of a byte.
             return Bits(name, self.random.randint(1, BITS[name] if self.is_gcc else max(1, BITS[name] - 1)))
+        if pick > 0.97 and not in_union:
+            return Vector(self.random.choice(("v4f", "v2l")))
         if pick < 0.35 and depth:
             return self.structure(depth - 1)
         if pick < 0.5:
@@ -182,6 +199,8 @@ class Program:
         return made
 
     def value(self):
+        if self.chance(0.08):
+            return Vector(self.random.choice(list(VECTORS)))
         return self.structure() if self.chance(0.5) else self.scalar()
 
     def uses(self, function, arguments):
@@ -217,6 +236,8 @@ class Program:
         name = f"f{len(self.functions)}"
         arguments = [(f"a{i}", self.value()) for i in range(self.random.choice((1, 1, 2, 2, 3, 4, 6)))]
         result = self.random.choice((None, self.value(), self.value()))
+        if any(isinstance(kind, Vector) and kind.count == 8 for kind in [result, *(kind for _, kind in arguments)]):
+            self.wide.append(name)
         traits = "__attribute__((noinline))"
         if self.chance(0.3):
             traits = "static " + traits
@@ -271,6 +292,7 @@ class Program:
         text += "static __attribute__((noinline)) void once(void) {\n" + "".join(self.calls) + "}\n"
         text += "int main(int count, char **words) {\n  (void)count;\n  out = fopen(words[1], \"w\");\n"
         text += "  for (int i = 0; i < 3; ++i) once();\n  return fclose(out);\n}\n"
+        text += f"// vectors: {' '.join(self.wide)}\n"
         text += f"// not used: {' '.join(self.unused)}\n"
         return text.replace("__attribute__((noipa_if_there))", "__attribute__((noipa))" if self.is_gcc else "__attribute__((noinline))")
 
