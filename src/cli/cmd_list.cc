@@ -13,8 +13,10 @@ namespace blip::cli {
 namespace {
 
 Result<session::ListRequest> request_of(const Command& command) {
-  session::ListRequest request{
-      .file = command.list_file, .details = command.session.verbose, .no_inline = command.session.no_inline};
+  session::ListRequest request{.file = command.list_file,
+                               .details = command.session.verbose,
+                               .no_inline = command.session.no_inline,
+                               .moved_faults = command.session.moved_faults};
   if (!command.session.pids.empty()) request.pid = command.session.pids.front();
   if (const std::string& name = command.session.process_name; !name.empty()) {
     TRY(request.pid, session::process_named(name));

@@ -155,6 +155,8 @@ Status CommandBuilder::apply(const OptionFact& fact, const std::string& value) {
     case OptionId::kAllowTrap:
       command_.session.allow_trap = true;
       return {};
+    case OptionId::kMovedFaults:
+      return apply_moved_faults(value);
     case OptionId::kMaxProbes: {
       uint64_t limit = 0;
       TRY_OK(assign(fact, parse_number(value, 1, std::numeric_limits<uint32_t>::max()), limit));
@@ -309,6 +311,20 @@ Status CommandBuilder::apply_backend(const std::string& text) {
     backend = session::Backend::kUprobe;
   } else {
     return usage(fmt::format("--backend: '{}' is not auto, jump, trap or uprobe", text));
+  }
+  return {};
+}
+
+Status CommandBuilder::apply_moved_faults(const std::string& text) {
+  session::MovedFaults& moved_faults = command_.session.moved_faults;
+  if (text == "auto") {
+    moved_faults = session::MovedFaults::kAuto;
+  } else if (text == "accept") {
+    moved_faults = session::MovedFaults::kAccept;
+  } else if (text == "refuse") {
+    moved_faults = session::MovedFaults::kRefuse;
+  } else {
+    return usage(fmt::format("--moved-faults: '{}' is not auto, accept or refuse", text));
   }
   return {};
 }

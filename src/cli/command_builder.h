@@ -36,6 +36,7 @@ class CommandBuilder {
   Status apply_pid(const std::string& text);
   Status apply_name(const std::string& text);
   Status apply_color(const std::string& text);
+  Status apply_moved_faults(const std::string& text);
   Status apply_clock(const std::string& text);
   Status apply_backend(const std::string& text);
   Status finish_list();

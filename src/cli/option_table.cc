@@ -241,6 +241,13 @@ constexpr OptionFact kOptions[] = {
      "SIGTRAP "
      "later and meets one ends the process. Not in the C library, Go, or under seccomp",
      kTracing},
+    {OptionId::kMovedFaults, OptionGroup::kProbes, "", "moved-faults", "WHAT",
+     "instructions that may fault (SIGSEGV, SIGBUS, SIGFPE), where a probe would move them: the program's "
+     "handler then sees an address of blip's. auto (the default): they stay in place in a program that "
+     "handles such faults, unless its handler is known not to care; accept: they are moved where nothing "
+     "else helps, and blip says how many; refuse: they stay in place in every program, as for one that "
+     "installs a handler later",
+     kTracing | kList},
     {OptionId::kViewFunction, OptionGroup::kEvents, "", "function", "NAME",
      "only events of this function, entries and returns: a name or a GLOB, as `blip view` shows it. handle "
      "also means ns::Class::handle. Repeatable: one of them must match",

@@ -51,6 +51,7 @@ enum class OptionId {
   kClock,
   kBackend,
   kAllowTrap,
+  kMovedFaults,
   kAllowInit,
   kAll,
   kSave,

@@ -346,6 +346,8 @@ TEST(Options, wrong_usage_says_what_to_do) {
       {"record --function f --max-probes 0 -p 1", "--max-probes: 0 is too small"},
       {"record --clock=sun -p 1 --function f", "'sun' is not auto, tsc or monotonic"},
       {"record --backend=warp -p 1 --function f", "'warp' is not auto, jump, trap or uprobe"},
+      {"record --moved-faults=maybe -p 1 --function f", "'maybe' is not auto, accept or refuse"},
+      {"count --moved-faults -p 1 --function f", "'-p' is not auto, accept or refuse"},
       {"trace --color=red", "'red' is not auto, always or never"},
       {"view a b", "blip view takes one directory"},
       {"view --from soon", "--from: 'soon' is no time of a trace: 2s"},
@@ -364,6 +366,17 @@ TEST(Options, wrong_usage_says_what_to_do) {
     EXPECT_THAT(command.error().message(), HasSubstr(c.message)) << c.line;
     EXPECT_EQ(command.error().message().find('\n'), std::string::npos) << c.line;
   }
+}
+
+TEST(Options, what_becomes_of_instructions_that_may_fault) {
+  using session::MovedFaults;
+  const auto chosen = [](const std::string& line) {
+    return parse_command(words(line))->session.moved_faults;
+  };
+  EXPECT_EQ(chosen("count -p 1 --function f"), MovedFaults::kAuto);
+  EXPECT_EQ(chosen("count -p 1 --function f --moved-faults auto"), MovedFaults::kAuto);
+  EXPECT_EQ(chosen("record -p 1 --function f --moved-faults=accept"), MovedFaults::kAccept);
+  EXPECT_EQ(chosen("list -p 1 --moved-faults refuse"), MovedFaults::kRefuse);
 }
 
 TEST(Options, empty_words_are_refused) {

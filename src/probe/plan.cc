@@ -26,6 +26,7 @@ namespace {
 
 constexpr size_t kFunctionsPerPiece = 64;
 constexpr uint64_t kFirstBytes = 24;  // of a function: endbr64 and the longest window of its entry
+constexpr uint64_t kMostAhead = 16;   // bytes of instructions that stay in place before an entry's probe
 
 class PointPlanner {
  public:
@@ -37,7 +38,8 @@ class PointPlanner {
         rules_(module, points),
         addresses_(points.size()),
         carriers_(points.size()),
-        leads_(points.size()) {
+        leads_(points.size()),
+        is_behind_(points.size()) {
     if (options.traps != x86::TrapUse::kNever) no_traps_ = no_traps_in(module);
     if (no_traps_.empty() && options.shadow_stack) no_traps_ = "traps cannot be used with shadow stacks";
     if (no_traps_.empty()) traps_ = options.traps;
@@ -55,13 +57,15 @@ class PointPlanner {
     if (!only_traps && std::all_of(left.begin(), left.end(), [&](size_t i) { return points_[i].is_entry; })) {
       const bool simple = are_simple(left);
       if (!simple) entries = IndirectEntries::of(module_.file());
-      const ModuleCode code(module_, ranges, functions_of(left, kFirstBytes), simple ? nullptr : &entries);
+      const ModuleCode code(module_, ranges, functions_of(left, first_bytes()), simple ? nullptr : &entries);
+      accept_faults(code, left);
       place(code, left, space, true);
     } else {
       entries = IndirectEntries::of(module_.file());
     }
     if (!left.empty()) {
       const ModuleCode code(module_, ranges, ranges.around(functions_of(left, UINT64_MAX)), &entries);
+      accept_faults(code, left);
       place(code, left, space, false);
     }
     make_sites();
@@ -110,14 +114,65 @@ class PointPlanner {
     return functions;
   }
 
+  bool something_stays() const { return options_.faults_matter || options_.overflows_matter; }
+  uint64_t first_bytes() const {
+    return kFirstBytes + (something_stays() ? kMostAhead + x86::kMaxInsnLength : 0);
+  }
+
   // Whether each is one instruction with room for a jump.
   bool are_simple(std::span<const size_t> indices) const {
-    return std::all_of(indices.begin(), indices.end(), [&](size_t i) {
+    return !something_stays() && std::all_of(indices.begin(), indices.end(), [&](size_t i) {
       const TargetAddr at = addresses_[i];
       const auto insn = x86::decode(
           module_.file().bytes({module_.to_file(at), module_.to_file(at + x86::kMaxInsnLength)}), at);
       return !leads_[i] && insn && x86::Run{at, insn->end()}.fits_jump();
     });
+  }
+
+  // Where the first instructions must stay, the probe stands behind them if nothing it shows could tell.
+  void go_behind(const x86::CodeMap& map, size_t i) {
+    const Point& point = points_[i];
+    if (!point.is_entry || is_go_ || leads_[i]) return;
+    TargetAddr at = addresses_[i];
+    while (stays(map, at) && at < addresses_[i] + kMostAhead) {
+      const auto insn = x86::decode(map.bytes_from(at), at);
+      const TargetAddr next = at + map.length(at);
+      if (!insn || !x86::may_stay_ahead(*insn, point.shown) || map.is_pinned(at) || map.is_pinned(next) ||
+          map.length(next) == 0 || map.is_entry(next))
+        return;
+      at = next;
+    }
+    if (stays(map, at) || at == addresses_[i]) return;
+    addresses_[i] = at;
+    is_behind_[i] = true;
+  }
+
+  bool stays(const x86::CodeMap& map, TargetAddr a) const {
+    return (options_.faults_matter && map.may_fault(a)) || (options_.overflows_matter && map.may_overflow(a));
+  }
+
+  // What may fault and was asked for may be moved, with what a jump in its place takes along.
+  void accept_faults(const ModuleCode& code, std::span<const size_t> left) {
+    if (!options_.accept_faults || is_go_) return;
+    for (const auto& segment : code.segments()) {
+      for (const size_t i : left) {
+        if (!segment->contains(addresses_[i])) continue;
+        go_behind(*segment, i);
+        const TargetAddr first = segment->carrier_of(addresses_[i]);
+        if (!release(*segment, first)) continue;
+        plan_.probes[i].moves_fault = true;
+        for (TargetAddr a = first; a + segment->length(a) < first + x86::kJumpLength;) {
+          const TargetAddr next = a + segment->length(a);
+          if (!segment->joins(a, next)) break;
+          release(*segment, next);
+          a = next;
+        }
+      }
+    }
+  }
+
+  bool release(x86::CodeMap& map, TargetAddr a) const {
+    return map.release(a, options_.faults_matter, options_.overflows_matter);
   }
 
   // Finds rewrites for the points in `left` and takes those that have one, or never will, off it.
@@ -146,6 +201,7 @@ class PointPlanner {
     std::vector<TargetAddr> wanted;
     for (const size_t i : left) {
       if (!map.contains(addresses_[i])) continue;
+      go_behind(map, i);
       if (is_marked(i) && !points_[i].is_entry && map.is_entry(addresses_[i])) {
         plan_.probes[i].refusal =
             "it marks a target of indirect jumps, and what follows is entered from elsewhere too";
@@ -264,7 +320,8 @@ class PointPlanner {
     for (const size_t i : mine) {
       PlannedProbe& probe = plan_.probes[i];
       const TargetAddr at = addresses_[i];
-      const bool is_called = points_[i].is_entry && !f.is_nameless;  // a nameless one may be a cold part
+      // A nameless one may be a cold part.
+      const bool is_called = points_[i].is_entry && !f.is_nameless && !is_behind_[i];
       probe.skip_red_zone =
           !is_go_ && (!is_called || is_too_large || x86::has_self_branch(bytes, start, at));  // Go has none
       const auto known = std::lower_bound(insns.begin(), insns.end(), at,
@@ -293,6 +350,7 @@ class PointPlanner {
   std::vector<TargetAddr> addresses_;  // what is probed for each point
   std::vector<TargetAddr> carriers_;   // what is moved for it (CodeMap::carrier_of)
   std::vector<char> leads_;            // the point is a Go function that checks its stack
+  std::vector<char> is_behind_;        // the first instructions of the point's function stay in place
   std::vector<x86::Rewrite> rewrites_;
   ModulePlan plan_;
 };

@@ -17,6 +17,8 @@ struct PlanOptions {
   // The program catches SIGSEGV or SIGBUS, or SIGFPE, and may look where they happened.
   bool faults_matter = false;
   bool overflows_matter = false;
+  // Where that is all that is in the way, they are moved all the same (not in Go, where faults are panics).
+  bool accept_faults = false;
   x86::TrapUse traps = x86::TrapUse::kNever;
   bool verdict_only = false;  // for looking at, not for arming: the probes lack what only a pad needs to know
 };

@@ -9,6 +9,7 @@
 
 #include "elf/symbols.h"
 #include "x86/rewrite.h"
+#include "x86/stay_ahead.h"
 
 namespace blip::probe {
 
@@ -17,6 +18,7 @@ struct Point {
   FileAddr addr;
   bool is_entry = false;   // of a function that is called: an endbr64 is skipped, the ABI says what is dead
   elf::Function function;  // the one that holds it
+  x86::Shown shown{};      // of an entry, by its program
 };
 
 // One rewritten place: one jump, one pad, any number of probes in it.
@@ -36,6 +38,7 @@ struct PlannedProbe {
   x86::Step step = x86::Step::kWindow;
   bool flags_live = true;            // the code may read status flags it did not write
   bool skip_red_zone = true;         // there may be data below rsp
+  bool moves_fault = false;          // in a program that handles faults (PlanOptions::accept_faults)
   uint16_t live_registers = 0xffff;  // bit n: general register n may be read before it is written
 
   bool refused() const { return !refusal.empty(); }

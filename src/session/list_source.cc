@@ -15,7 +15,7 @@ namespace blip::session {
 
 namespace {
 
-Result<ListSource> open_process(pid_t pid) {
+Result<ListSource> open_process(pid_t pid, MovedFaults moved_faults) {
   ListSource source;
   TRY(const proc::Process process, proc::Process::open(pid));
   TRY(source.memory, proc::Memory::open_read_only(pid));
@@ -23,7 +23,7 @@ Result<ListSource> open_process(pid_t pid) {
   TRY(probe::LoadedModules loaded, probe::load_modules(process, *source.memory, source.maps));
   source.modules = std::move(loaded.modules);
   source.unreadable = std::move(loaded.unreadable);
-  TRY(source.plan_options, plan_options_of(pid, source.modules));
+  TRY(source.plan_options, plan_options_of(pid, source.modules, moved_faults));
   source.space = room_for_trampolines(source.maps, 0, true);
   return source;
 }
@@ -40,10 +40,11 @@ Result<pid_t> process_named(const std::string& name) {
 }
 
 Result<ListSource> ListSource::open(const ListRequest& request) {
-  if (request.pid != 0) return open_process(request.pid);
+  if (request.pid != 0) return open_process(request.pid, request.moved_faults);
   ListSource source;
   TRY(probe::Module module, probe::Module::of_file(request.file));
   source.modules.push_back(std::move(module));
+  source.plan_options = plan_options_of_file(request.moved_faults);
   source.space = probe::assumed_space(source.loaded(0));
   return source;
 }

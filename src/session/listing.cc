@@ -73,12 +73,13 @@ class Lister {
 };
 
 void Lister::add(size_t module, const elf::Function& function, std::string name) {
-  found_.push_back({{.name = std::move(name),
-                     .mangled = function.name,
-                     .address = listing_.modules[module].to_target(function.addr).value,
-                     .size = function.size,
-                     .module = module},
-                    {.addr = function.addr, .is_entry = true, .function = function}});
+  found_.push_back(
+      {{.name = std::move(name),
+        .mangled = function.name,
+        .address = listing_.modules[module].to_target(function.addr).value,
+        .size = function.size,
+        .module = module},
+       {.addr = function.addr, .is_entry = true, .function = function, .shown = x86::Shown::nothing()}});
 }
 
 // Returns where the function may be called too.

@@ -16,6 +16,7 @@
 #include "elf/spec.h"
 #include "probe/module.h"
 #include "session/listed_data.h"
+#include "session/options.h"
 #include "x86/rewrite.h"
 
 namespace blip::session {
@@ -29,6 +30,7 @@ struct ListRequest {
   std::optional<elf::Spec> spec;  // none: every function of the executable, or of the file
   bool details = false;           // aliases and source lines too
   bool no_inline = false;         // without inlined copies
+  MovedFaults moved_faults = MovedFaults::kAuto;
 };
 
 // Steps of the ladder (docs/design/patch_plan.md), as x86::Step has them, and none.

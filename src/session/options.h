@@ -77,6 +77,11 @@ enum class ClockChoice { kAuto, kTsc, kMonotonic };
 // kernel. kAuto: jumps.
 enum class Backend { kAuto, kJump, kTrap, kUprobe };
 
+// Instructions that may fault, in a program that handles faults: it would see the address of the pad they are
+// moved to. kAuto: they stay in place, unless its handler is known not to care. kAccept: what is refused for
+// that is moved all the same. kRefuse: they stay in place in every program.
+enum class MovedFaults { kAuto, kAccept, kRefuse };
+
 struct Options {
   Mode mode = Mode::kRecord;
   // What to trace: processes (pids, or all of a name), or a command to be started.
@@ -102,6 +107,7 @@ struct Options {
   ClockChoice clock = ClockChoice::kAuto;
   Backend backend = Backend::kAuto;
   bool allow_trap = false;  // where no jump fits
+  MovedFaults moved_faults = MovedFaults::kAuto;
   bool no_tid = false;      // kRecord: events tell their thread only where a context asks for it
   bool allow_init = false;  // as a target
   bool verbose = false;

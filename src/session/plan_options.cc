@@ -15,12 +15,20 @@ constexpr uint64_t kMemorySignals = signal_bit(SIGSEGV) | signal_bit(SIGBUS);
 
 }  // namespace
 
-Result<probe::PlanOptions> plan_options_of(pid_t pid, std::span<const probe::Module> modules) {
+Result<probe::PlanOptions> plan_options_of(pid_t pid, std::span<const probe::Module> modules,
+                                           MovedFaults moved_faults) {
+  if (moved_faults == MovedFaults::kRefuse) return plan_options_of_file(moved_faults);
   TRY(const pid_t thread, proc::find_live_thread(pid));
   TRY(const proc::ProcStatus status, proc::read_status(pid, thread));
-  const bool reported = probe::faults_are_only_reported(modules);
-  return probe::PlanOptions{.faults_matter = (status.caught & kMemorySignals) != 0 && !reported,
-                            .overflows_matter = (status.caught & signal_bit(SIGFPE)) != 0 && !reported};
+  return probe::PlanOptions{
+      .faults_matter = (status.caught & kMemorySignals) != 0,
+      .overflows_matter = (status.caught & signal_bit(SIGFPE)) != 0,
+      .accept_faults = moved_faults == MovedFaults::kAccept || probe::faults_are_only_reported(modules)};
+}
+
+probe::PlanOptions plan_options_of_file(MovedFaults moved_faults) {
+  const bool stay = moved_faults == MovedFaults::kRefuse;
+  return {.faults_matter = stay, .overflows_matter = stay};
 }
 
 }  // namespace blip::session

@@ -7,10 +7,15 @@
 
 #include "base/result.h"
 #include "probe/plan.h"
+#include "session/options.h"
 
 namespace blip::session {
 
 // What a plan for these modules must know of their process. Only reads files.
-Result<probe::PlanOptions> plan_options_of(pid_t pid, std::span<const probe::Module> modules);
+Result<probe::PlanOptions> plan_options_of(pid_t pid, std::span<const probe::Module> modules,
+                                           MovedFaults moved_faults);
+
+// The same for a file that no process has mapped.
+probe::PlanOptions plan_options_of_file(MovedFaults moved_faults);
 
 }  // namespace blip::session

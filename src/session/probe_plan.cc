@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "probe/functions.h"
@@ -89,7 +90,10 @@ void ProbePlan::plan_module(size_t module, const probe::PlanOptions& how, x86::T
   }
   const bool has_hook = loader && loader->module == module;
   if (has_hook)
-    wanted.push_back({.addr = loader->function.addr, .is_entry = true, .function = loader->function});
+    wanted.push_back({.addr = loader->function.addr,
+                      .is_entry = true,
+                      .function = loader->function,
+                      .shown = x86::Shown::nothing()});
   if (wanted.empty()) return;
   probe::ModulePlan plan = probe::plan_points(modules[module], wanted, how, space);
   for (size_t i = 0; i < mine.size(); ++i)
@@ -212,6 +216,20 @@ Error ProbePlan::all_refused() const {
     text += fmt::format("{} {}: {}", i == 0 ? ":" : ";", all[i].probe, all[i].reason);
   if (all.size() > kShown) text += fmt::format("; and {} more", all.size() - kShown);
   return Error(ErrorKind::kUnsupported, text);
+}
+
+size_t ProbePlan::moved_faults(const std::vector<std::string>& by_target) const {
+  std::set<size_t> moved;
+  for (size_t i = 0; i < probes.size(); ++i)
+    if (probes[i].planned.moves_fault && by_target[points[i].target].empty()) moved.insert(points[i].target);
+  return moved.size();
+}
+
+std::string moved_faults_text(size_t probes) {
+  return fmt::format(
+      "{} {} moved an instruction that may fault: where it does, the program's handler sees an address of "
+      "blip's (--moved-faults refuse leaves it in place)",
+      probes, probes == 1 ? "probe has" : "probes have");
 }
 
 std::vector<std::string> ProbePlan::refusals_after(

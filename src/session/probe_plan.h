@@ -60,6 +60,8 @@ struct ProbePlan {
   bool nothing_can_be_armed() const;
   // Why, said before the target is touched.
   Error all_refused() const;
+  // Targets for which instructions were moved that may fault, in a program that handles faults.
+  size_t moved_faults(const std::vector<std::string>& refusals) const;
   // By target: `refusals`, and what was refused later, by probe of the process.
   std::vector<std::string> refusals_after(
       const std::vector<std::pair<size_t, std::string>>& refused_later) const;
@@ -69,5 +71,8 @@ struct ProbePlan {
   bool refuse_broken_groups();
   const script::HitProgram& kept_by(size_t target) const;
 };
+
+// What the user has accepted.
+std::string moved_faults_text(size_t probes);
 
 }  // namespace blip::session

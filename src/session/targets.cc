@@ -13,6 +13,7 @@
 #include "session/all_instructions.h"
 #include "session/inlined_copies.h"
 #include "session/line_points.h"
+#include "session/shown.h"
 
 namespace blip::session {
 
@@ -69,7 +70,10 @@ class Finder {
       found_.targets.push_back(
           {.module = f.module,
            .request = requests[f.request],
-           .point = {.addr = f.function.addr, .is_entry = true, .function = f.function},
+           .point = {.addr = f.function.addr,
+                     .is_entry = true,
+                     .function = f.function,
+                     .shown = shown_at_entry(options_.probes[requests[f.request]])},
            .name = f.name + (kind == ProbeKind::kReturn && !options_.latencies ? ":return" : "")});
     return {};
   }

@@ -309,6 +309,9 @@ void TracedProcess::tell_armed(const ProbePlan& plan, const LibraryHooks& hooks)
     if (armed[m] != 0)
       hooks.notice(fmt::format("{}: armed {} probes (target paused {:.2f} ms)", plan.modules[m].basename(),
                                armed[m], to_ms(report.last_paused)));
+  const size_t moved = plan.moved_faults(refusals);
+  const bool is_asked_for = context_.options.moved_faults == MovedFaults::kAccept;
+  if (moved != 0 && (is_asked_for || context_.options.verbose)) hooks.notice(moved_faults_text(moved));
   if (!context_.options.verbose) return;
   for (const Refusal& refusal : plan.refused)
     hooks.notice(fmt::format("refused {}: {}", refusal.probe, refusal.reason));

@@ -192,7 +192,7 @@ Status TracedProcess::make_plan(const PlanScope& scope) {
 }
 
 Result<probe::PlanOptions> TracedProcess::plan_options() const {
-  return plan_options_of(process_.pid(), plan_.modules);
+  return plan_options_of(process_.pid(), plan_.modules, context_.options.moved_faults);
 }
 
 size_t TracedProcess::most_classes() const {
@@ -374,6 +374,10 @@ void TracedProcess::report(Armed& armed) const {
   }
   armed.traps += trapped.size();
   armed.remarks.insert(armed.remarks.end(), remarks_.begin(), remarks_.end());
+  if (const size_t moved = plan_.moved_faults(refusals)) {
+    const bool is_asked_for = context_.options.moved_faults == MovedFaults::kAccept;
+    (is_asked_for ? armed.remarks : armed.notes).push_back(moved_faults_text(moved));
+  }
   armed.notes.insert(armed.notes.end(), notes_.begin(), notes_.end());
   armed.notes.insert(armed.notes.end(), report.notes.begin(), report.notes.end());
   if (ranges_) armed.notes.push_back(how_memory_is_read());

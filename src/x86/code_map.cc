@@ -16,17 +16,6 @@ constexpr size_t kFunctionsPerPiece = 256;
 constexpr uint64_t kShortReach = 129;  // of a rel8, from its opcode, either way
 constexpr uint8_t kInt3 = 0xcc;
 
-// A memory operand other than the stack's or the module's own.
-bool memory_may_fault(const Insn& insn) {
-  const bool on_stack = insn.uses_rsp || insn.modrm_offset == 0;  // push, pop, call, ret or rsp-based
-  return insn.touches_memory && !insn.rip_relative && !on_stack;
-}
-
-// Divisions; and whatever computes with vectors or x87 where a program has unmasked their exceptions.
-bool may_have_no_result(const Insn& insn) {
-  return insn.mnemonic == "div" || insn.mnemonic == "idiv" || insn.uses_vector;
-}
-
 // mov $rt_sigreturn, %eax or %rax; syscall. Signal frames are recognised by it: by blip, which must find what
 // handlers have interrupted while it is probed, and by unwinders where no table tells (musl).
 bool returns_from_signal(std::span<const uint8_t> code) {
@@ -63,8 +52,8 @@ unsigned CodeMap::cell_of(const Insn& insn) const {
   if (insn.ends_flow()) bits |= kEnds;
   if (immovable(insn) || insn.flow == Flow::kSyscall) bits |= kPinned;  // carrier_of() says why
   if (returns_from_signal(bytes_from(insn.addr))) bits |= kPinned;
-  if (memory_may_fault(insn)) bits |= kMayFault;
-  if (may_have_no_result(insn)) bits |= kMayOverflow;
+  if (insn.may_fault) bits |= kMayFault;
+  if (insn.may_have_no_result) bits |= kMayOverflow;
   if (insn.is_nop || byte(insn.addr) == kInt3) bits |= kNop;
   if (insn.is_endbr64) bits |= kEntry | kPinned;  // indirect jumps lead there, and find it
   if (insn.flow == Flow::kCall || insn.flow == Flow::kIndirectCall) bits |= kCall;
@@ -211,6 +200,15 @@ void CodeMap::finish() {
       open(f);
   }
   for (const LabelUser& user : label_users_) open(user.function);
+}
+
+bool CodeMap::release(TargetAddr at, bool faults, bool overflows) {
+  unsigned bits = 0;
+  if (faults) bits |= kMayFault;
+  if (overflows) bits |= kMayOverflow;
+  if (!has(at, bits)) return false;
+  cells_[at - base_] &= static_cast<uint16_t>(~bits);
+  return true;
 }
 
 TargetAddr CodeMap::carrier_of(TargetAddr a) const {

@@ -40,6 +40,8 @@ class CodeMap {
   }
   // The instruction at `at` stays where it is.
   void pin(TargetAddr at) { set(at, kPinned); }
+  // The instruction at `at` may be moved although it may fault. False: it may not fault.
+  bool release(TargetAddr at, bool faults, bool overflows);
   const std::vector<TargetAddr>& watched() const { return watched_; }
   void finish();
 

@@ -308,12 +308,52 @@ bool is_vector(const ZydisDecodedInstruction& z) {
   }
 }
 
+// The thread's own block, at an offset from fs that the linker has chosen.
+bool is_thread_local(const ZydisDecodedOperand& o) {
+  constexpr int64_t kFar = 64 << 10;
+  return o.mem.segment == ZYDIS_REGISTER_FS && o.mem.base == ZYDIS_REGISTER_NONE &&
+         o.mem.index == ZYDIS_REGISTER_NONE && o.mem.disp.value > -kFar && o.mem.disp.value < kFar;
+}
+
+bool memory_is_there(const ZydisDecodedInstruction& z, const ZydisDecodedOperand& o) {
+  if (o.mem.base == ZYDIS_REGISTER_RIP || is_rsp(o.mem.base) || is_thread_local(o)) return true;
+  return z.meta.category == ZYDIS_CATEGORY_PREFETCH || z.mnemonic == ZYDIS_MNEMONIC_LEAVE;
+}
+
 void set_memory_operand(Insn& insn, const ZydisDecodedInstruction& z, const ZydisDecodedOperand& o) {
-  if (o.mem.type != ZYDIS_MEMOP_TYPE_AGEN && !insn.is_nop) insn.touches_memory = true;
+  if (o.mem.type != ZYDIS_MEMOP_TYPE_AGEN && !insn.is_nop) {
+    insn.touches_memory = true;
+    insn.writes_memory |= (o.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0;
+    insn.may_fault |= !memory_is_there(z, o);
+  }
   if (o.mem.base != ZYDIS_REGISTER_RIP && o.mem.base != ZYDIS_REGISTER_EIP) return;
   insn.rip_relative = true;
   insn.disp_offset = z.raw.disp.offset;
   insn.rip_target = insn.end() + static_cast<uint64_t>(o.mem.disp.value);
+}
+
+bool raises_pending(ZydisRegister r) {
+  const ZydisRegisterClass kind = ZydisRegisterGetClass(r);
+  return kind == ZYDIS_REGCLASS_X87 || kind == ZYDIS_REGCLASS_MMX;
+}
+
+// Moves and logic of vectors never raise one. Instructions on x87 and MMX registers raise what an earlier one
+// has left.
+bool may_have_no_result(const ZydisDecodedInstruction& z) {
+  switch (z.meta.exception_class) {
+    case ZYDIS_EXCEPTION_CLASS_SSE2:
+    case ZYDIS_EXCEPTION_CLASS_SSE3:
+    case ZYDIS_EXCEPTION_CLASS_AVX2:
+    case ZYDIS_EXCEPTION_CLASS_AVX3:
+    case ZYDIS_EXCEPTION_CLASS_AVX11:
+    case ZYDIS_EXCEPTION_CLASS_E2:
+    case ZYDIS_EXCEPTION_CLASS_E3:
+    case ZYDIS_EXCEPTION_CLASS_E11:
+      return true;
+    default:
+      break;
+  }
+  return z.mnemonic == ZYDIS_MNEMONIC_DIV || z.mnemonic == ZYDIS_MNEMONIC_IDIV;
 }
 
 void set_operand(Insn& insn, const ZydisDecodedInstruction& z, const ZydisDecodedOperand& o) {
@@ -326,6 +366,7 @@ void set_operand(Insn& insn, const ZydisDecodedInstruction& z, const ZydisDecode
     case ZYDIS_OPERAND_TYPE_REGISTER:
       insn.uses_rsp |= visible && is_rsp(o.reg.value);
       insn.uses_vector |= is_vector(o.reg.value);
+      insn.may_have_no_result |= raises_pending(o.reg.value);
       return;
     case ZYDIS_OPERAND_TYPE_IMMEDIATE:
       if (o.imm.is_relative) insn.target = insn.end() + o.imm.value.u;
@@ -374,6 +415,7 @@ std::optional<Insn> decode(std::span<const uint8_t> bytes, TargetAddr at, Operan
   insn.is_loop_or_jrcxz = insn.flow == Flow::kCondJump && !is_jcc(z);
   insn.is_privileged = (z.attributes & ZYDIS_ATTRIB_IS_PRIVILEGED) != 0;
   insn.uses_vector = is_vector(z);
+  insn.may_have_no_result = may_have_no_result(z) || z.meta.category == ZYDIS_CATEGORY_X87_ALU;
   insn.modrm_offset = z.attributes & ZYDIS_ATTRIB_HAS_MODRM ? z.raw.modrm.offset : 0;
   insn.condition = is_jcc(z) ? z.opcode & 0x0f : 0;
   for (unsigned i = 0; i < z.operand_count; ++i) set_operand(insn, z, operands[i]);

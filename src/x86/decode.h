@@ -59,16 +59,19 @@ struct Insn {
       0;  // bit n: given a new value of 64 bits whatever the old one and the operands are
   uint16_t registers_changed = 0;  // bit n: may be given another value, be it in a part of it
   bool touches_memory = false;     // by any operand, the stack of push and call included; nop and lea do not
-  bool uses_rsp = false;           // rsp in a written operand: a register, a base, an index
-  bool uses_vector = false;        // may touch vector, mask, MMX or x87 registers
-  bool addr32 = false;             // 67 prefix: addresses and loop counters of 32 bits
-  bool operand16 = false;          // 66 prefix in effect; vendors disagree what it means on a branch
-  bool has_bnd = false;            // F2 before a branch
-  uint8_t disp_offset = 0;         // of the disp32, if rip_relative
-  uint8_t modrm_offset = 0;        // 0: none
-  uint8_t condition = 0;           // 0..15, of jcc
-  uint8_t lea_width = 0;           // 16, 32, 64 for lea, otherwise 0
-  uint8_t lea_register = 0;        // 0 rax .. 15 r15
+  bool writes_memory = false;
+  bool may_fault = false;  // touches memory that may not be there: not the stack, the module's, the thread's
+  bool may_have_no_result = false;  // a division; floating-point arithmetic, if its exceptions are unmasked
+  bool uses_rsp = false;            // rsp in a written operand: a register, a base, an index
+  bool uses_vector = false;         // may touch vector, mask, MMX or x87 registers
+  bool addr32 = false;              // 67 prefix: addresses and loop counters of 32 bits
+  bool operand16 = false;           // 66 prefix in effect; vendors disagree what it means on a branch
+  bool has_bnd = false;             // F2 before a branch
+  uint8_t disp_offset = 0;          // of the disp32, if rip_relative
+  uint8_t modrm_offset = 0;         // 0: none
+  uint8_t condition = 0;            // 0..15, of jcc
+  uint8_t lea_width = 0;            // 16, 32, 64 for lea, otherwise 0
+  uint8_t lea_register = 0;         // 0 rax .. 15 r15
 
   TargetAddr end() const { return addr + length; }
   // Control never reaches end() by itself; a call counts as coming back.

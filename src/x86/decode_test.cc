@@ -144,6 +144,50 @@ TEST(Decode, rsp_in_written_operands_only) {
   EXPECT_FALSE(must_decode("50").uses_rsp);          // push rax
 }
 
+TEST(Decode, memory_that_may_not_be_there) {
+  for (const char* hex : {"48 8b 07",
+                          "48 89 77 08",
+                          "48 83 3f 00",
+                          "ff 27",
+                          "ff 17",
+                          "ff 37",
+                          "8f 07",
+                          "48 8b 45 f8",
+                          "f3 a4",
+                          "f2 ae",
+                          "ac",
+                          "d7",
+                          "a0 08 00 00 00 00 00 00 00",
+                          "64 48 8b 04 07",
+                          "65 48 8b 04 25 08 00 00 00",
+                          "f0 0f b1 0f",
+                          "0f ae 07",
+                          "f3 0f 10 07",
+                          "c4 e2 f9 91 14 0f",
+                          "8b 04 25 00 10 00 00"})
+    EXPECT_TRUE(must_decode(hex).may_fault) << hex;
+  for (const char* hex : {"50", "58", "c3", "c9", "e8 00 00 00 00", "48 8b 44 24 08", "8b 05 10 00 00 00",
+                          "ff 15 00 00 00 00", "48 8d 07", "0f 1f 07", "9c", "64 48 8b 04 25 28 00 00 00",
+                          "64 48 8b 04 25 f8 ff ff ff", "0f 18 0f", "89 c8"})
+    EXPECT_FALSE(must_decode(hex).may_fault) << hex;
+}
+
+TEST(Decode, memory_that_is_written) {
+  for (const char* hex : {"48 89 07", "f3 a4", "aa", "83 07 01", "50", "e8 00 00 00 00", "0f 11 07"})
+    EXPECT_TRUE(must_decode(hex).writes_memory) << hex;
+  for (const char* hex : {"48 8b 07", "48 83 3f 00", "84 07", "ac", "58", "c3", "0f 10 07", "ff 27"})
+    EXPECT_FALSE(must_decode(hex).writes_memory) << hex;
+}
+
+TEST(Decode, arithmetic_that_may_have_no_result) {
+  for (const char* hex : {"48 f7 f9", "f7 37", "f2 0f 58 c1", "0f 5e c1", "66 0f 2f c1", "c5 fb 58 c1",
+                          "62 f1 fd 48 58 c1", "c4 e2 7d 13 c1", "d8 c1", "d9 07", "0f 6f c1"})
+    EXPECT_TRUE(must_decode(hex).may_have_no_result) << hex;
+  for (const char* hex : {"66 0f ef c0", "66 0f 6e c6", "66 0f 6f 07", "0f 28 05 00 00 00 00", "f2 0f 10 07",
+                          "c5 f9 ef c0", "c4 e2 7d 78 c0", "66 48 0f 7e c0", "48 f7 e9", "99"})
+    EXPECT_FALSE(must_decode(hex).may_have_no_result) << hex;
+}
+
 TEST(Decode, no_instruction) {
   for (const char* hex : {"", "06", "48", "e9 00 00", "0f 04", "c4 e2"}) {
     auto code = bytes(hex);

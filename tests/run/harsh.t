@@ -40,7 +40,7 @@ exact:
 
 case: an instruction that may fault is left in place where the program handles faults
 target: own_traps
-run: blip count -p $PID --function work
+run: blip count -p $PID --probe work
 expect-exit: 1
 expect-stderr: may fault
 
