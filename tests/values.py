@@ -5,6 +5,8 @@ differs, if blip has a value where gdb says "optimized out", or if more than 1 %
 
     tests/values.py --tool build/values_at [--only TEXT] [--quick]
     tests/values.py --tool build/values_at --real [--functions N] [--seed N]    # of python3.11 and of libc, at random (needs their -dbg packages)
+    tests/values.py --tool build/values_at --real --program "PATH ARGUMENTS"    # of any other program, at random, too
+Files of -dbg packages that are unpacked somewhere (dpkg -x) are found by --debug-root DIR/usr/lib/debug.
 """
 import argparse
 import collections
@@ -12,6 +14,7 @@ import json
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -42,10 +45,10 @@ def programs(quick):
             yield "../targets/containers.rs", RUSTC, f"-Copt-level={level}"
 
 
-def debug_file(path):
+def debug_file(path, root):
     notes = subprocess.run(["readelf", "-n", path], capture_output=True, text=True).stdout
     build_id = re.search(r"Build ID: ([0-9a-f]+)", notes).group(1)
-    return f"/usr/lib/debug/.build-id/{build_id[:2]}/{build_id[2:]}.debug"
+    return f"{root}/.build-id/{build_id[:2]}/{build_id[2:]}.debug"
 
 
 def in_gdb(tool, program, directory, arguments=(), **settings):
@@ -64,15 +67,21 @@ def in_gdb(tool, program, directory, arguments=(), **settings):
 
 
 def real_programs(options):
-    """Of programs as Debian builds them: -O2, python also with -flto, types shared by dwz."""
+    """Of programs as Debian builds them: -O2, python also with -flto, types shared by dwz. Else of one that has all in itself."""
+    sample = {"SEED": options.seed, "HITS": "1", "MOST_FUNCTIONS": options.functions, "MOST_STOPS": "1500", "MOST_LINES": "40"}
+    if options.program:
+        program, *arguments = shlex.split(options.program)
+        program = os.path.realpath(program)
+        yield options.program, lambda directory: in_gdb(options.tool, program, directory, arguments, **sample)
+        return
     python = os.path.realpath(shutil.which("python3.11", path="/usr/bin"))
     libc = next(line.split()[-1] for line in open("/proc/self/maps") if "/libc.so.6" in line)
     for module in (python, libc):
-        if not os.path.exists(debug_file(module)):
-            sys.exit(f"values: {debug_file(module)} is missing: scripts/install-deps.sh suites")
-        yield f"{module} in python3.11", lambda directory, module=module: in_gdb(
-            options.tool, python, directory, ["-c", WORK], MODULE=module, DEBUG_FILE=debug_file(module), HITS="1", SEED=options.seed,
-            MOST_FUNCTIONS=options.functions, MOST_STOPS="1500", MOST_LINES="40")
+        roots = [root for root in options.debug_root if os.path.exists(debug_file(module, root))]
+        if not roots:
+            sys.exit(f"values: the debugging information of {module} is missing: scripts/install-deps.sh suites")
+        yield f"{module} in python3.11", lambda directory, module=module, debug=debug_file(module, roots[0]): in_gdb(
+            options.tool, python, directory, ["-c", WORK], MODULE=module, DEBUG_FILE=debug, DEBUG_ROOTS=":".join(options.debug_root), **sample)
 
 
 def run(tool, source, compiler, flags, directory):
@@ -101,6 +110,8 @@ def main():
     parser.add_argument("--real", action="store_true")
     parser.add_argument("--functions", default="400")
     parser.add_argument("--seed", default="1")
+    parser.add_argument("--program", default="")
+    parser.add_argument("--debug-root", action="append", default=["/usr/lib/debug"])
     parser.add_argument("-v", action="store_true")
     options = parser.parse_args()
     failed, total = [], collections.Counter()

@@ -223,15 +223,45 @@ void CapturedValues::text_list(const ctf::Field& field) {
   }
 }
 
+// Of Rust's enums, which of the members behind the first is there: the one that the first one names or, if
+// that has no name, the one that no value names.
+std::optional<std::string> CapturedValues::variant_of(const ctf::Field& field) const {
+  const auto& members = field.members;
+  if (members.empty() || members[0].name != kVariant || members[0].type != ctf::FieldType::kEnum ||
+      rest_.size() < members[0].size || is_fault(members[0].output))
+    return std::nullopt;
+  const auto& labels = members[0].labels;
+  const auto is_label = [&](const ctf::Field& member) {
+    return std::any_of(labels.begin(), labels.end(), [&](const auto& l) { return l.name == member.name; });
+  };
+  const auto other = std::find_if_not(members.begin() + 1, members.end(), is_label);
+  if (other != members.end() && !std::all_of(other + 1, members.end(), is_label)) return std::nullopt;
+  const uint64_t bits = load_number(rest_.data(), members[0].size, false);
+  for (const ctf::Label& label : labels)
+    if (load_number(reinterpret_cast<const uint8_t*>(&label.value), members[0].size, false) == bits)
+      return label.name;
+  return other == members.end() ? "" : other->name;
+}
+
+void CapturedValues::which(const ctf::Field& field, const std::string& variant) {
+  const uint64_t bits = load_number(take(field.size), field.size, false);
+  variant.empty() ? values_.integer(bits, false, false) : values_.labelled(variant, bits, false);
+}
+
 void CapturedValues::structure(const ctf::Field& field, uint32_t output, bool is_element) {
   if (!is_element && field.members.size() > 1 && field.members[0].size == sizeof(uint64_t) &&
       field.members[0].type == ctf::FieldType::kInt &&
       is_text_list(field.members[0].name, field.members[1].name))
     return text_list(field);
+  const std::optional<std::string> variant = variant_of(field);
   values_.open_structure();
-  for (const ctf::Field& member : field.members)
-    values_.member(member.name, &member == &field.members.front(),
-                   [&] { value(member, output, is_element); });
+  for (const ctf::Field& member : field.members) {
+    const bool is_first = &member == &field.members.front();
+    const ValueWriter::Mark before = values_.mark();
+    values_.member(member.name, is_first,
+                   [&] { is_first&& variant ? which(member, *variant) : value(member, output, is_element); });
+    if (variant && !is_first && member.name != *variant) values_.rewind(before);
+  }
   values_.close_structure(field.members.empty());
 }
 

@@ -50,6 +50,8 @@ class CapturedValues {
   void number(const ctf::Field& field);
   void long_double();
   void text_list(const ctf::Field& field);
+  std::optional<std::string> variant_of(const ctf::Field& field) const;
+  void which(const ctf::Field& field, const std::string& variant);
   void structure(const ctf::Field& field, uint32_t output, bool is_element);
   void elements(const ctf::Field& field, uint32_t count);
   void string(const ctf::Field& field, uint32_t output, bool is_element);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "base/unknown.h"
 #include "cli/escape.h"
@@ -66,6 +67,25 @@ std::string_view label_of(const bt_field* field) {
                           ? bt_field_enumeration_unsigned_get_mapping_labels(field, &labels, &count)
                           : bt_field_enumeration_signed_get_mapping_labels(field, &labels, &count);
   return status == BT_FIELD_ENUMERATION_GET_MAPPING_LABELS_STATUS_OK && count != 0 ? labels[0] : "";
+}
+
+// As CapturedValues::variant_of.
+std::optional<std::string_view> variant_of(const bt_field* structure) {
+  if (member_count(structure) == 0 || member_name(structure, 0) != kVariant ||
+      !is(member(structure, 0), BT_FIELD_CLASS_TYPE_UNSIGNED_ENUMERATION))
+    return std::nullopt;
+  const bt_field_class* kind = bt_field_borrow_class_const(member(structure, 0));
+  std::set<std::string_view> labels;
+  for (uint64_t i = 0; i < bt_field_class_enumeration_get_mapping_count(kind); ++i)
+    labels.insert(label_of_bit(kind, i));
+  std::string_view other;
+  for (uint64_t i = 1; i < member_count(structure); ++i) {
+    if (is_length(structure, i) || labels.contains(member_name(structure, i))) continue;
+    if (!other.empty()) return std::nullopt;
+    other = member_name(structure, i);
+  }
+  const std::string_view told = label_of(member(structure, 0));
+  return told.empty() ? other : told;
 }
 
 // Keys of the event itself in JSON. Only contexts are: an argument may have any name.
@@ -178,15 +198,24 @@ void ViewFields::append_structure(const bt_field* field, const std::string& path
       is_text_list(member_name(field, 0), member_name(field, 1)))
     return append_text_list(field, path);
   if (is_long_double(field)) return values_.digits(bt_field_string_get_value(member(field, 1)));
+  auto variant = variant_of(field);
+  if (variant && faults_.contains(path.empty() ? std::string(kVariant) : path + "." + std::string(kVariant)))
+    variant.reset();
   values_.open_structure();
   bool is_first = true;
   for (uint64_t i = 0; i < member_count(field); ++i) {
     const bt_field* inner = member(field, i);
     if (is_length(field, i) || tells_bits(inner)) continue;
+    if (variant && i != 0 && *variant != member_name(field, i)) continue;
     if (path.empty() && take_backtrace(field, i)) continue;
     const char* name = member_name(field, i);
     const std::string inner_path = has_marks() ? (path.empty() ? name : path + "." + name) : "";
-    values_.member(name, is_first, [&] { append_marked(inner, inner_path); });
+    values_.member(name, is_first, [&] {
+      if (variant && i == 0 && !variant->empty())
+        values_.labelled(*variant, bt_field_integer_unsigned_get_value(inner), false);
+      else
+        append_marked(inner, inner_path);
+    });
     is_first = false;
   }
   values_.close_structure(is_first);

@@ -7,6 +7,7 @@
 #include <bit>
 
 #include "script/builtin_types.h"
+#include "script/variants.h"
 
 namespace blip::script {
 
@@ -53,9 +54,37 @@ Shape array_shape(std::string name, const Type& array, const Extent& extent, uin
   return shape;
 }
 
+// Rust's enums: which one it is, then the data of all of them, of which readers show that one.
+Shape variant_shape(std::string name, const Type& type, const Member& tag, const Extent& extent,
+                    uint32_t depth, ShapeBudget& budget) {
+  Shape which = scalar_shape("variant", *tag.type, extent.output, extent.offset + tag.offset);
+  which.kind = Shape::Kind::kEnum;
+  which.is_signed = false;
+  which.enumerators = type.enumerators;
+  Shape shape{.kind = Shape::Kind::kStruct,
+              .name = std::move(name),
+              .output = extent.output,
+              .offset = static_cast<uint32_t>(extent.offset),
+              .size = static_cast<uint32_t>(type.size)};
+  shape.members.push_back(std::move(which));
+  for (const Member& variant : type.members) {
+    uint64_t offset = 0;
+    const Member* data = variant.name.empty() ? nullptr : data_of(variant, offset);
+    if (!data || !budget.take()) continue;
+    Extent at = extent;
+    at.offset += offset;
+    if (at.offset + size_of(resolve(*data->type)) <= extent.end)
+      shape.members.push_back(layout_shape(variant.name, *data->type, at, depth + 1, budget));
+  }
+  return shape;
+}
+
 Shape struct_shape(std::string name, const Type& type, const Extent& extent, uint32_t depth,
                    ShapeBudget& budget) {
   if (depth >= budget.limits.depth) return note(std::move(name), "{...}");
+  const Member* tag = tag_of(type);
+  if (tag && extent.offset + tag->offset + resolve(*tag->type).size <= extent.end)
+    return variant_shape(std::move(name), type, *tag, extent, depth, budget);
   Shape shape{.kind = Shape::Kind::kStruct,
               .name = std::move(name),
               .output = extent.output,

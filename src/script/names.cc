@@ -145,7 +145,7 @@ Result<Operand> Names::returned() {
     const Operand word = leaf(Op::kResult, unsigned_long());
     return access_.value(access_.builder().add(Op::kReturned, word.node), unsigned_long());
   }
-  if (resolve(*type).kind == TypeKind::kVoid) return refusal("the function returns nothing");
+  if (resolve(*type).kind == TypeKind::kVoid) return refusal(std::string(kReturnsNothing));
   const auto passing =
       is_aggregate(resolve(*type)) ? AbiValue::Passing::kNotKnown : AbiValue::Passing::kByValue;
   const auto told = site_.scope->result_place();

@@ -8,6 +8,9 @@
 
 namespace blip::script {
 
+// Of $return: the one refusal that is a matter of the function and not of the words.
+inline constexpr std::string_view kReturnsNothing = "the function returns nothing";
+
 // ret, return, latency_ns, depth, tail: with a $ before it or not.
 bool is_of_returns(std::string_view name);
 

@@ -19,15 +19,10 @@ bool is_tag(const Member& member) {
   return member.name.empty() && !member.is_base && is_number;
 }
 
-// A single value in brackets is that value: Some(5).
-std::optional<Operand> data_of(Access& access, const Operand& whole, const Member& variant) {
-  const Operand value = access.part(whole, variant.offset, *variant.type);
-  const Type& type = resolve(*variant.type);
-  if (type.kind != TypeKind::kStruct) return value;
-  if (type.members.empty()) return std::nullopt;
-  const Member& only = type.members.front();
-  if (type.members.size() > 1 || only.bit_size != 0 || only.name != "__0") return value;
-  return access.part(value, only.offset, *only.type);
+std::optional<Operand> data_operand(Access& access, const Operand& whole, const Member& variant) {
+  uint64_t offset = 0;
+  const Member* data = data_of(variant, offset);
+  return data ? std::optional(access.part(whole, offset, *data->type)) : std::nullopt;
 }
 
 class Finder {
@@ -36,10 +31,8 @@ class Finder {
       : access_(access), builder_(access.builder()), whole_(whole), type_(resolve(*whole.type)) {}
 
   std::optional<Variants> run() {
-    const auto tag = std::find_if(type_.members.begin(), type_.members.end(), is_tag);
-    if (type_.kind != TypeKind::kStruct || type_.enumerators.empty() || tag == type_.members.end() ||
-        type_.members.size() > kMostVariants)
-      return std::nullopt;
+    const Member* tag = tag_of(type_);
+    if (!tag || type_.members.size() > kMostVariants) return std::nullopt;
     const auto bits = access_.bits(access_.part(whole_, tag->offset, *tag->type));
     if (!bits) return std::nullopt;
     size_ = resolve(*tag->type).size;
@@ -66,7 +59,7 @@ class Finder {
       if (type_.enumerators.size() > kMostChoices) return false;
       is_there = otherwise(member.name);
     }
-    found_.all.push_back({member.name, data_of(access_, whole_, member), is_there});
+    found_.all.push_back({member.name, data_operand(access_, whole_, member), is_there});
     return true;
   }
 
@@ -98,6 +91,25 @@ class Finder {
 };
 
 }  // namespace
+
+const Member* tag_of(const Type& named) {
+  const Type& type = resolve(named);
+  const auto tag = std::find_if(type.members.begin(), type.members.end(), is_tag);
+  const bool has_one =
+      type.kind == TypeKind::kStruct && !type.enumerators.empty() && tag != type.members.end();
+  return has_one ? &*tag : nullptr;
+}
+
+const Member* data_of(const Member& variant, uint64_t& offset) {
+  const Type& type = resolve(*variant.type);
+  offset = variant.offset;
+  if (type.kind != TypeKind::kStruct) return &variant;
+  if (type.members.empty()) return nullptr;
+  const Member& only = type.members.front();
+  if (type.members.size() > 1 || only.bit_size != 0 || only.name != "__0") return &variant;
+  offset += only.offset;
+  return &only;
+}
 
 std::optional<Variants> find_variants(Access& access, const Operand& operand) {
   if (operand.kind != Operand::Kind::kMemory && operand.kind != Operand::Kind::kValue &&

@@ -25,6 +25,11 @@ struct Variants {
   std::vector<Enumerator> names;
 };
 
+// The number that tells which member is there, and the member's data: a single value in brackets is that
+// value, as in Some(5). Null: the type is no such enum, the member has no data.
+const Member* tag_of(const Type& type);
+const Member* data_of(const Member& variant, uint64_t& offset);
+
 std::optional<Variants> find_variants(Access& access, const Operand& operand);
 
 }  // namespace blip::script

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "probe/functions.h"
+#include "script/names.h"
 #include "session/trampoline_room.h"
 
 namespace blip::session {
@@ -55,8 +56,15 @@ Status ProbePlan::find_data(const Options& options, DebugStore& store) {
       if (!first_error[request]) first_error[request] = made.error();
     }
   }
-  for (size_t r = 0; r < has_some.size(); ++r)
-    if (first_error[r] && !has_some[r]) return *first_error[r];
+  const bool has_any = std::any_of(refusals.begin(), refusals.end(), [](const auto& r) { return r.empty(); });
+  for (size_t r = 0; r < has_some.size(); ++r) {
+    if (!first_error[r] || has_some[r]) continue;
+    const std::string& name = options.probes[r].spec.text;
+    const bool returns_nothing = first_error[r]->message().find(script::kReturnsNothing) != std::string::npos;
+    if (!returns_nothing || !has_any)
+      return options.probes.size() == 1 ? *first_error[r] : first_error[r]->with_context(name);
+    remarks.push_back(fmt::format("{} is not probed: {}", name, script::kReturnsNothing));
+  }
   std::erase_if(points, [&](const ProbePoint& p) { return !refusals[p.target].empty(); });
   return {};
 }

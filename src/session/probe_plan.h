@@ -31,6 +31,7 @@ struct ProbePlan {
   std::vector<HitData> data;          // by target, what its events show; none: nobody asks for any
   std::vector<ProbePoint> points;     // what is patched for them
   std::vector<Refusal> refused;       // what is not even a target
+  std::vector<std::string> remarks;   // what the user should know
   probe::ModuleSites sites;
   std::vector<probe::Probe> probes;            // one per point
   size_t first = 0;                            // of its probes among those of the process
@@ -42,7 +43,7 @@ struct ProbePlan {
   // From targets to points and sites. Only files are read.
   void expand(const Options& options);
   // What events show of the program's data. A target that has nothing of the kind is refused; an error if all
-  // targets of a request are.
+  // targets of a request are, unless they return nothing and others are left.
   Status find_data(const Options& options, DebugStore& store);
   // Once nothing more is refused by what it shows.
   void share_calls(const Options& options);

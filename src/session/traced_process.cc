@@ -174,6 +174,7 @@ Status TracedProcess::make_plan(const PlanScope& scope) {
     notes_.insert(notes_.end(), m.notes().begin(), m.notes().end());
   plan_.expand(context_.options);
   TRY_OK(plan_.find_data(context_.options, context_.debug));
+  remarks_.insert(remarks_.end(), plan_.remarks.begin(), plan_.remarks.end());
   plan_.share_calls(context_.options);
   for (std::string& note : context_.debug.notes()) notes_.push_back(std::move(note));
   if (asks_for_stacks()) stacks_.emplace(plan_.modules, find_vdso(memory_, maps));

@@ -117,6 +117,14 @@ target: returned 1
 run: blip trace -p $PID --return give_nothing --capture '$return'
 usage: the function returns nothing
 underlines: $return
+run: blip trace -p $PID --return give_nothing --capture '$return' --return give_int --capture '$rat'
+usage: give_int: --capture: there is no register 'rat'
+
+case: nothing is returned by one of several
+target: returned 1
+run: blip trace -p $PID --return give_nothing --capture '$return' --return give_int --capture '$return'
+expect-stderr: give_nothing is not probed: the function returns nothing
+expect-match: give_int:return: .*\$return = 
 
 case: words that are no expression
 run: blip trace -p $PID --function handle --filter 'n >'

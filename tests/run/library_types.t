@@ -76,10 +76,10 @@ each: containers_rust containers_rust_debug
 needs: rustc
 target: $EACH 4
 run: blip trace -p $PID --function shapes --capture '*s, *maybe, *boxed' --max-events 4
-expect-match: \{ \*s = \{ variant = Empty \(0\), Circle = \[ ?\], Rect = \[ ?\], Label = "" \}, \*maybe = \{ variant = None \(0\), Some = \[ ?\] \}, \*boxed = \{ variant = Some \(0\), Some = \[ 0x[0-9a-f]+ \] \} \}
-expect-match: \*s = \{ variant = Circle \(1\), Circle = \[ 2.5 \], Rect = \[ ?\], Label = "" \}, \*maybe = \{ variant = Some \(1\), Some = \[ 42 \] \}, \*boxed = \{ variant = None \(1\), Some = \[ ?\] \} \}
-expect-match: \*s = \{ variant = Rect \(2\), Circle = \[ ?\], Rect = \[ \{ w = 3, h = -4 \} \], Label = "" \}
-expect-match: \*s = \{ variant = Label \(3\), Circle = \[ ?\], Rect = \[ ?\], Label = "a label" \}
+expect-match: \{ \*s = \{ variant = Empty \(0\) \}, \*maybe = \{ variant = None \(0\) \}, \*boxed = \{ variant = Some \(0\), Some = \[ 0x[0-9a-f]+ \] \} \}
+expect-match: \*s = \{ variant = Circle \(1\), Circle = \[ 2.5 \] \}, \*maybe = \{ variant = Some \(1\), Some = \[ 42 \] \}, \*boxed = \{ variant = None \(1\) \} \}
+expect-match: \*s = \{ variant = Rect \(2\), Rect = \[ \{ w = 3, h = -4 \} \] \}
+expect-match: \*s = \{ variant = Label \(3\), Label = "a label" \}
 
 case: Rust's sequences of texts
 each: containers_rust containers_rust_debug

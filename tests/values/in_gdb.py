@@ -21,6 +21,7 @@ MOST_LINES = int(os.environ.get("MOST_LINES", "200"))
 MOST_STOPS = int(os.environ.get("MOST_STOPS", "400"))
 MISREADS_LISTS = os.environ.get("MISREADS_LISTS") == "1"  # gdb says "optimized out" where a variable has a list of places
 HITS = int(os.environ.get("HITS", "2"))  # per address
+ENTRIES = 60  # of a function, whose registers decide where blip and gdb differ
 GENERAL = "rax rcx rdx rbx rsp rbp rsi rdi r8 r9 r10 r11 r12 r13 r14 r15".split()
 MOST_ELEMENTS = 4
 counts = collections.Counter()
@@ -148,7 +149,8 @@ registers_at_entry = {}  # by where the return address is: of the call that is u
 
 
 def was_so_at_entry(name, value):
-    """Whether the variable is what a register held at the entry, and that was the value: blip knows callers that gdb does not."""
+    """Whether the variable is what a register held at the entry, and that was the value: blip knows callers that gdb does not, and in
+    inlined functions gdb 13 takes registers of the wrong frame."""
     frame = gdb.selected_frame()
     while frame.type() == gdb.INLINE_FRAME:
         frame = frame.older()
@@ -201,7 +203,7 @@ def compare(where, name, ours, theirs, is_entry):
             # Behind the pieces that are told gdb reads zeros.
             note("gdb's zero" if value == "0" and path != name else "missing", text)
         else:
-            note("equal" if mine == value else "wrong", text)
+            note("equal" if mine == value else "wrong in gdb" if was_so_at_entry(name, mine) else "wrong", text)
 
 
 def group(values):
@@ -285,6 +287,8 @@ def main():
             gdb.execute("set " + setting)
         except gdb.error:
             pass
+    if os.environ.get("DEBUG_ROOTS"):
+        gdb.execute("set debug-file-directory " + os.environ["DEBUG_ROOTS"])
     gdb.execute("starti", to_string=True)
     bias = load_bias()
     entries, behinds, breaks = {}, {}, {}
@@ -318,7 +322,7 @@ def main():
             continue
         stops += 1
         hits[pc] += 1
-        if hits[pc] >= HITS:
+        if hits[pc] >= (HITS if pc not in entries else max(HITS, ENTRIES)):
             breaks[pc].enabled = False
         function = frame.function()
         if not function:
@@ -328,6 +332,10 @@ def main():
             slot = int(frame.read_register("rsp"))
             registers = {r: int(frame.read_register(r)) & (2**64 - 1) for r in GENERAL}
             registers_at_entry.setdefault(function.name, []).insert(0, (slot, registers))
+            if hits[pc] > HITS:
+                stops -= 1
+                at_entry.pop(entries[pc], None)
+                continue
             at_entry[entries[pc]] = blip.values(pc, True, bias)
         if pc in behinds and behinds[pc] in at_entry and function.name == behinds[pc]:
             compare_frame(where + " at its entry", at_entry.pop(behinds[pc]), frame, only_arguments=True)
