@@ -22,7 +22,7 @@ TEST(LongDouble, digits) {
   constexpr long double kInfinite = std::numeric_limits<long double>::infinity();
   EXPECT_EQ(digits(-1.25L), "-1.25");
   EXPECT_EQ(digits(0.1L), "0.1");
-  EXPECT_EQ(digits(0.1), "0.1000000000000000055511");
+  EXPECT_EQ(digits(0.1), "0.10000000000000000555");
   EXPECT_EQ(digits(1 + 1e-19L), "1.0000000000000000001");
   EXPECT_EQ(digits(-0.0L), "-0");
   EXPECT_EQ(digits(1e4932L), "1e+4932");

@@ -118,6 +118,12 @@ std::optional<CallSite> CallSites::returning_to(FileAddr pc) {
   return CallSite{found->second, *function};
 }
 
+std::optional<Dwarf_Die> CallSites::caller_at(FileAddr pc) {
+  if (const auto site = returning_to(pc)) return site->function;
+  const auto function = function_around(FileAddr(pc.value - 1));
+  return function && !tells_all_jumps(*function) && of(*function).calls.empty() ? function : std::nullopt;
+}
+
 bool CallSites::may_become_itself(const Dwarf_Die& function) {
   const auto [known, is_new] = itself_.try_emplace(function.addr, true);
   if (is_new) known->second = search_itself(function);

@@ -39,6 +39,8 @@ class CallSites {
   const CallIndex& index();
   // The call that returns to this address, unless it is known only that there is one.
   std::optional<CallSite> returning_to(FileAddr pc);
+  // The function that has the call; of one whose compiler tells no calls (rustc), any that has the code.
+  std::optional<Dwarf_Die> caller_at(FileAddr pc);
   // Whether the function may jump to itself at its end, by way of others or not, so that the call which its
   // frame's return address tells of need not be the one that passed its arguments.
   bool may_become_itself(const Dwarf_Die& function);

@@ -201,32 +201,49 @@ void add_stored(Module& module, const VariablePlaces& places, const Dwarf_Die& f
   }
 }
 
-// Rust returns words and pairs of words as C does, and the rest as it likes.
-bool is_returned_like_c(const script::Type& type) {
-  const bool is_structure = type.kind == script::TypeKind::kStruct || type.kind == script::TypeKind::kUnion ||
-                            type.kind == script::TypeKind::kArray;
-  if (!is_structure) return type.size <= sizeof(uint64_t);
-  const script::Eightbytes bytes = script::classify(type);
-  return type.size == 16 && bytes.is_known && !bytes.in_memory &&
-         bytes.classes == std::array{script::EightbyteClass::kInteger, script::EightbyteClass::kInteger};
-}
-
 }  // namespace
 
-// A copy may return something else, or nothing.
+// Code that is not optimized has each parameter in memory from end to end, and those that are numbers in the
+// frame.
+bool is_rust_and_optimized(const Dwarf_Die& function, uint64_t language) {
+  if (language != kRust) return false;
+  bool has_frame = false;
+  for (const Dwarf_Die& parameter : declared_in(function, Declared::kParameters)) {
+    auto location = attribute(parameter, DW_AT_location);
+    Dwarf_Op* ops = nullptr;
+    size_t count = 0;
+    if (!location || is_list(*location) || ::dwarf_getlocation(&*location, &ops, &count) != 0 || count == 0)
+      return true;
+    const bool in_frame = ops[0].atom == DW_OP_fbreg;
+    if (!in_frame && (ops[0].atom < DW_OP_breg0 || ops[0].atom > DW_OP_breg31)) return true;
+    has_frame |= in_frame;
+  }
+  return !has_frame;
+}
+
+// A copy may return something else, or nothing. rustc does not say that a pointer to a result in memory is
+// returned, and so it need not be.
 Place conventional_result(Module& module, const Dwarf_Die& function) {
   const uint64_t language = module.unit_of(function).language();
   if (!follows_convention(function, language) || symbol_of(module, function) == EntrySymbols::Kind::kChanged)
     return {};
   const AbiValue value = abi_value(module, function, language);
-  if (!value.type || (language == kRust && !is_returned_like_c(script::resolve(*value.type)))) return {};
+  if (!value.type) return {};
+  if (language == kRust) {
+    Place place = script::rust_result_place(*value.type);
+    const bool is_lost = place.kind == Place::Kind::kAddress && is_rust_and_optimized(function, language);
+    return is_lost ? script::unknown_place(Unknown::kMaybeDropped) : place;
+  }
   return is_wide_vector(value) ? script::result_place(value, vector_size(module, function))
                                : script::result_place(value);
 }
 
 // clang changes what only its own file can call.
 bool may_lose_result(Module& module, const Dwarf_Die& function) {
-  return is_optimized_by_clang(function) && !is_made_by_gcc(module.unit_of(function).unit()) &&
+  const UnitIndex& unit = module.unit_of(function);
+  const bool is_optimized =
+      is_optimized_by_clang(function) || is_rust_and_optimized(function, unit.language());
+  return is_optimized && !is_made_by_gcc(unit.unit()) &&
          symbol_of(module, function) != EntrySymbols::Kind::kVisible;
 }
 
@@ -251,7 +268,7 @@ class EntryArguments {
         trust_(trust_in_convention(module, function, language_)),
         result_(parameters.size()),
         signature_{.result = abi_value(module, function, language_),
-                   .only_scalars = language_ == kRust,
+                   .is_rust = language_ == kRust,
                    .splits_wide_integers = !is_made_by_gcc(module.unit_of(function).unit())} {}
 
   std::vector<Place> places() && {

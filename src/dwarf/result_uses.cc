@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Each call is confirmed by its entry in the debugging information. The code behind it is followed to the
-// next call: a register that is read before it is written holds a result. At the caller's own end it holds
-// one if the caller returns it, which is certain if others can call the caller, or if its callers take it.
+// Each call is confirmed by its entry in the debugging information, if that tells calls. The code behind it
+// is followed to the next call: a register that is read before it is written holds a result. At the caller's
+// own end it holds one if the caller returns it, which is certain if others can call the caller, or if its
+// callers take it.
 #include "dwarf/result_uses.h"
 
 #include <unordered_map>
@@ -61,8 +62,8 @@ class Search {
     std::vector<FileAddr> calls = module_.calls().index().calls_of(FileAddr(*entry));
     if (calls.size() > kMostCalls) calls.resize(kMostCalls);
     for (const FileAddr behind : calls)
-      if (const auto site = module_.calls().returning_to(behind))
-        join(all, x86::argument_uses(code_at(module_.program(), behind), certain_results(site->function)));
+      if (const auto caller = module_.calls().caller_at(behind))
+        join(all, x86::argument_uses(code_at(module_.program(), behind), certain_results(*caller)));
     return all;
   }
 

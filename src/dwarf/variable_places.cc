@@ -14,19 +14,6 @@ namespace {
 
 constexpr uint64_t kRsp = 4, kRbp = 5;  // as script numbers them
 
-bool is_list(Dwarf_Attribute location) {
-  switch (::dwarf_whatform(&location)) {
-    case DW_FORM_exprloc:
-    case DW_FORM_block:
-    case DW_FORM_block1:
-    case DW_FORM_block2:
-    case DW_FORM_block4:
-      return false;
-    default:
-      return true;
-  }
-}
-
 bool uses_frame_register(const Place& place) {
   const auto in = [](const script::Code& code) {
     return std::any_of(code.nodes.begin(), code.nodes.end(), [](const script::Node& node) {
@@ -82,6 +69,19 @@ Place constant(Dwarf_Attribute value, uint64_t size) {
 }
 
 }  // namespace
+
+bool is_list(Dwarf_Attribute location) {
+  switch (::dwarf_whatform(&location)) {
+    case DW_FORM_exprloc:
+    case DW_FORM_block:
+    case DW_FORM_block1:
+    case DW_FORM_block2:
+    case DW_FORM_block4:
+      return false;
+    default:
+      return true;
+  }
+}
 
 VariablePlaces::VariablePlaces(const Site& site, FrameRules frame, EntryValues* callers)
     : site_(site), frame_(std::move(frame)), callers_(callers) {}

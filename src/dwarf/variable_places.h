@@ -12,6 +12,9 @@
 
 namespace blip::dwarf {
 
+// Whether an attribute is a list of locations, and not one for the whole scope.
+bool is_list(Dwarf_Attribute location);
+
 struct Located {
   script::Place place;
   bool is_told = false;   // there is a location, even if not here

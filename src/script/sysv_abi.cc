@@ -13,6 +13,7 @@
 #include <array>
 
 #include "script/eightbytes.h"
+#include "script/rust_abi.h"
 
 namespace blip::script {
 
@@ -52,22 +53,29 @@ bool is_aggregate(const Type& type) {
   return type.kind == TypeKind::kStruct || type.kind == TypeKind::kUnion || type.kind == TypeKind::kArray;
 }
 
-// Values that every language passes alike.
-bool is_common(const Type& type, const Eightbytes& bytes) {
-  if (!is_aggregate(type)) return type.size <= sizeof(uint64_t);
-  return type.kind == TypeKind::kStruct && type.size == 16 && !bytes.in_memory &&
-         bytes.classes == std::array{Class::kInteger, Class::kInteger};
+// Rust's numbers of 16 bytes are nobody else's.
+bool is_common(const Type& type) { return is_aggregate(type) || type.size <= sizeof(uint64_t); }
+
+// The parts of a value, each where `take` puts it.
+template <typename Take>
+Place of_scalars(const std::vector<RustPassing::Scalar>& scalars, uint64_t size, Take take) {
+  if (scalars.size() == 1) return take(scalars[0]);
+  Place both{.kind = Place::Kind::kPieces};
+  both.pieces.push_back({take(scalars[0]), static_cast<uint32_t>(scalars[1].offset)});
+  both.pieces.push_back({take(scalars[1]), static_cast<uint32_t>(size - scalars[1].offset)});
+  return both;
 }
 
 class Allocator {
  public:
   explicit Allocator(const AbiSignature& signature)
-      : only_scalars_(signature.only_scalars),
+      : is_rust_(signature.is_rust),
         splits_wide_integers_(signature.splits_wide_integers),
         vector_size_(signature.vector_size) {}
 
   void hide_result(const AbiValue& result) {
     if (!result.type || resolve(*result.type).kind == TypeKind::kVoid) return;
+    if (is_rust_ && is_aggregate(resolve(*result.type))) return hide_rust_result(*result.type);
     const Eightbytes bytes = classify(*result.type);
     if (!can_tell(result, bytes)) return;
     if (bytes.is_wide_vector && resolve(*result.type).size > vector_size_) lost_ = true;
@@ -79,13 +87,13 @@ class Allocator {
     const Type& type = resolve(*argument.type);
     if (argument.passing == AbiValue::Passing::kByReference && is_aggregate(type))
       return pointed_to(pointer());
+    if (is_rust_ && is_aggregate(type)) return of_rust(type);
     const Eightbytes bytes = classify(type);
     if (!can_tell(argument, bytes)) return {};
     if (bytes.is_wide_vector) return wide_vector(type);
     if (!bytes.in_memory && !bytes.is_x87) {
       if (bytes.classes[0] == Class::kNothing && bytes.classes[1] == Class::kNothing) return {};  // empty
       if (auto place = in_registers(bytes.classes, type.size)) return *std::move(place);
-      if (only_scalars_ && is_aggregate(type)) return lose();  // they may be split there
       const bool is_wide_integer = type.kind == TypeKind::kInt && type.size > sizeof(uint64_t);
       if (is_wide_integer && splits_wide_integers_) return lose();
     }
@@ -93,6 +101,37 @@ class Allocator {
   }
 
  private:
+  void hide_rust_result(const Type& type) {
+    const RustPassing passing = rust_result(type);
+    if (passing.kind == RustPassing::Kind::kNotKnown) lost_ = true;
+    if (passing.kind == RustPassing::Kind::kPointer) ++integers_;
+  }
+
+  Place of_rust(const Type& type) {
+    using Kind = RustPassing::Kind;
+    const RustPassing passing = rust_argument(type);
+    switch (passing.kind) {
+      case Kind::kScalars:
+        return of_scalars(passing.scalars, type.size,
+                          [&](const RustPassing::Scalar& s) { return one(s.is_float, s.size); });
+      case Kind::kWord:
+        return one(false, type.size);
+      case Kind::kPointer:
+        return pointed_to(pointer());
+      case Kind::kNothing:
+        return {};
+      case Kind::kNotKnown:
+        break;
+    }
+    return lose();
+  }
+
+  Place one(bool is_float, uint64_t size) {
+    const Class kind = is_float ? Class::kSse : Class::kInteger;
+    if (auto place = in_registers({kind, Class::kNothing}, size)) return *std::move(place);
+    return in_memory(size, 8);
+  }
+
   Place pointer() {
     if (auto place = in_registers({Class::kInteger, Class::kNothing}, 8)) return *std::move(place);
     return in_memory(8, 8);
@@ -106,7 +145,7 @@ class Allocator {
   bool can_tell(const AbiValue& value, const Eightbytes& bytes) {
     const Type& type = resolve(*value.type);
     const bool doubtful = value.passing == AbiValue::Passing::kNotKnown && is_aggregate(type);
-    if (!bytes.is_known || doubtful || (only_scalars_ && !is_common(type, bytes))) lost_ = true;
+    if (!bytes.is_known || doubtful || (is_rust_ && !is_common(type))) lost_ = true;
     return !lost_;
   }
 
@@ -154,7 +193,7 @@ class Allocator {
     return entry_stack_slot(static_cast<int64_t>(sizeof(uint64_t) + offset));
   }
 
-  bool only_scalars_, splits_wide_integers_;
+  bool is_rust_, splits_wide_integers_;
   uint32_t vector_size_;
   bool only_integers_ = false;  // in registers, are certain
   bool lost_ = false;           // from here on nothing is certain
@@ -206,6 +245,28 @@ std::vector<Place> argument_places(const AbiSignature& signature) {
   places.reserve(signature.arguments.size());
   for (const AbiValue& argument : signature.arguments) places.push_back(allocator.next(argument));
   return places;
+}
+
+Place rust_result_place(const Type& named) {
+  using Kind = RustPassing::Kind;
+  const Type& type = resolve(named);
+  if (!is_aggregate(type)) return type.size <= sizeof(uint64_t) ? result_place({.type = &type}) : Place{};
+  const RustPassing passing = rust_result(type);
+  Place place = value_of({.op = Op::kResult});
+  size_t integers = 0, vectors = 0;
+  switch (passing.kind) {
+    case Kind::kScalars:
+      return of_scalars(passing.scalars, type.size, [&](const RustPassing::Scalar& s) {
+        return result_part(s.is_float ? Class::kSse : Class::kInteger, s.size, integers, vectors);
+      });
+    case Kind::kWord:
+      return place;
+    case Kind::kPointer:
+      place.kind = Place::Kind::kAddress;
+      return place;
+    default:
+      return {};
+  }
 }
 
 Place result_place(const AbiValue& result, uint32_t vector_size) {

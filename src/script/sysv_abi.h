@@ -25,8 +25,8 @@ struct AbiValue {
 struct AbiSignature {
   AbiValue result;  // without a type: void
   std::vector<AbiValue> arguments;
-  // Other languages follow the convention for scalars and pairs of integers, and have their own for the rest.
-  bool only_scalars = false;
+  // Rust follows the convention for scalars, and has its own for the rest: rust_abi.h.
+  bool is_rust = false;
   // clang before 18 puts the half of an integer of 16 bytes into the last register, and the other on the
   // stack.
   bool splits_wide_integers = false;
@@ -39,6 +39,8 @@ std::vector<Place> argument_places(const AbiSignature& signature);
 Place entry_stack_slot(int64_t distance);
 // At the return, where kResult is rax. `vector_size`: as in AbiSignature.
 Place result_place(const AbiValue& result, uint32_t vector_size = 16);
+// The same of Rust.
+Place rust_result_place(const Type& type);
 // A vector register's first `size` bytes, as far as pads see them.
 Place vector_place(uint64_t number, uint64_t size);
 

@@ -291,7 +291,7 @@ TEST(SysvAbi, behind_what_is_not_known_nothing_is) {
 
 TEST(SysvAbi, other_languages_agree_on_scalars_only) {
   const auto places =
-      argument_places({.arguments = {of(kPair), of(Double), of(kFloats), of(Int)}, .only_scalars = true});
+      argument_places({.arguments = {of(kPair), of(Double), of(kFloats), of(Int)}, .is_rust = true});
   EXPECT_EQ(places[0].kind, Place::Kind::kPieces);
   EXPECT_EQ(places[1].kind, Place::Kind::kValue);
   EXPECT_EQ(places[2].kind, Place::Kind::kOptimizedOut);

@@ -57,14 +57,16 @@ Status ProbePlan::find_data(const Options& options, DebugStore& store) {
     }
   }
   const bool has_any = std::any_of(refusals.begin(), refusals.end(), [](const auto& r) { return r.empty(); });
+  std::optional<Error> nothing;
   for (size_t r = 0; r < has_some.size(); ++r) {
     if (!first_error[r] || has_some[r]) continue;
     const std::string& name = options.probes[r].spec.text;
-    const bool returns_nothing = first_error[r]->message().find(script::kReturnsNothing) != std::string::npos;
-    if (!returns_nothing || !has_any)
-      return options.probes.size() == 1 ? *first_error[r] : first_error[r]->with_context(name);
+    const Error named = options.probes.size() == 1 ? *first_error[r] : first_error[r]->with_context(name);
+    if (named.message().find(script::kReturnsNothing) == std::string::npos) return named;
+    if (!nothing) nothing = named;
     remarks.push_back(fmt::format("{} is not probed: {}", name, script::kReturnsNothing));
   }
+  if (nothing && !has_any) return *nothing;
   std::erase_if(points, [&](const ProbePoint& p) { return !refusals[p.target].empty(); });
   return {};
 }
