@@ -331,8 +331,10 @@ class EntryArguments {
     for (size_t k = 0; k < passed_.size(); ++k) {
       const auto slot = stack_slot(by_convention[k]);
       if (!slot) continue;
+      // A number may have been copied to the frame, a structure stays where it is.
       const Located& located = all_[passed_[k]];
-      const auto told = located.is_unset ? stack_slot(located.place) : std::nullopt;
+      const bool stays = script::is_aggregate(script::resolve(*signature_.arguments[k].type));
+      const auto told = stays && located.is_unset ? stack_slot(located.place) : std::nullopt;
       if (told && *slot == sizeof(uint64_t)) base = *told - *slot;
       if (told && base && *told - *base != *slot) {
         is_right = false;

@@ -54,6 +54,15 @@ Shape array_shape(std::string name, const Type& array, const Extent& extent, uin
   return shape;
 }
 
+// libstdc++'s std::tuple calls all elements the same, and has the last one first.
+void name_elements(Shape& tuple) {
+  auto& members = tuple.members;
+  const auto is_element = [](const Shape& member) { return member.name == "_M_head_impl"; };
+  if (members.size() < 2 || !std::all_of(members.begin(), members.end(), is_element)) return;
+  std::reverse(members.begin(), members.end());
+  for (size_t i = 0; i < members.size(); ++i) members[i].name = fmt::format("[{}]", i);
+}
+
 // Rust's enums: which one it is, then the data of all of them, of which readers show that one.
 Shape variant_shape(std::string name, const Type& type, const Member& tag, const Extent& extent,
                     uint32_t depth, ShapeBudget& budget) {
@@ -102,6 +111,7 @@ Shape struct_shape(std::string name, const Type& type, const Extent& extent, uin
     }
     shape.members.push_back(member_shape(m, extent, depth + 1, budget));
   }
+  name_elements(shape);
   return shape;
 }
 

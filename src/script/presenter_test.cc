@@ -36,6 +36,31 @@ TEST(Presenter, scalars_and_texts) {
   EXPECT_EQ(shown("req->path", p, {.string_max = 3}), "req->path=\"/ad\"...");
 }
 
+// As those of libstdc++ lie in memory.
+TEST(Presenter, tuples_in_an_array) {
+  TestProgram p;
+  const Type& head = p.types.structure("_Head_base", 4, {{"_M_head_impl", &builtin("int"), 0}});
+  const Type& tuple = p.types.structure("tuple<int, int>", 8,
+                                        {{.name = "", .type = &head, .is_base = true},
+                                         {.name = "", .type = &head, .offset = 4, .is_base = true}});
+  p.scope.in_memory("tuples", p.types.array(tuple, 2), TestProgram::kArray);
+  EXPECT_EQ(shown("tuples", p), "tuples=[{[0]=-20, [1]=10}, {[0]=40, [1]=30}]");
+}
+
+// The length is in memory, too.
+TEST(Presenter, an_array_whose_length_is_computed) {
+  TestProgram p;
+  Type type{.kind = TypeKind::kArray, .target = &builtin("int")};
+  Code length;
+  length.add({.op = Op::kLoad, .width = 4, .a = length.constant(TestProgram::kGlobals + 24)});
+  type.length = std::make_shared<const Code>(length);
+  p.scope.in_memory("some", p.types.add(type), TestProgram::kArray);
+  p.put(TestProgram::kGlobals + 24, int32_t{3});
+  EXPECT_EQ(shown("some, some[2], some[3], sizeof(some)", p),
+            "some=[10, -20, 30]; some[2]=30; some[3]=<fault>; sizeof(some)=12");
+  EXPECT_EQ(shown("some[1..9]", p), "some[1..9]=[-20, 30]");
+}
+
 // struct { int a : 12; long b : 40; long c; } in two registers, and the same with the first word in two
 // places.
 TEST(Presenter, bit_fields_of_a_structure_in_pieces) {
