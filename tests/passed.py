@@ -173,7 +173,7 @@ class Comparison:
     def why_unknown(self, function, path, theirs, reasons):
         if any(reason == UPPER_HALF and same_path(pointer, path) for pointer, reason in reasons.items()):
             return "an upper half's"
-        if self.is_clang and path[0] == "a" and path.endswith("]") and theirs.isdigit():  # half of an integer in the last register
+        if self.is_clang and re.fullmatch(r"a\d+\[[01]\]", path):  # half of an integer in the last register
             return "a split integer's"
         if function in self.wide:  # in memory without AVX
             return "a wide vector's"

@@ -56,7 +56,8 @@ def in_gdb(tool, program, directory, arguments=(), **settings):
     environment = dict(os.environ, VALUES_AT=str(pathlib.Path(tool).resolve()), PROGRAM=program)
     for name, value in settings.items():
         environment.setdefault(name, value)
-    gdb = subprocess.run(["gdb", "-nx", "--batch", "-x", str(HERE / "in_gdb.py"), "--args", program, *arguments], capture_output=True,
+    roots = ["-iex", "set debug-file-directory " + settings["DEBUG_ROOTS"]] if "DEBUG_ROOTS" in settings else []
+    gdb = subprocess.run(["gdb", "-nx", "--batch", *roots, "-x", str(HERE / "in_gdb.py"), "--args", program, *arguments], capture_output=True,
                          text=True, env=environment, timeout=600, cwd=directory, input="\n\n")
     if os.environ.get("KEEP"):
         pathlib.Path(os.environ["KEEP"]).write_text(gdb.stdout + gdb.stderr)

@@ -109,9 +109,22 @@ bool FrameRules::base_is_register() const {
   return frame_base.size() == 1 && frame_base[0].atom != DW_OP_call_frame_cfa;
 }
 
+// lea 8(%rsp), %r10; from there on call frame information tells the CFA by it.
+bool FrameRules::holds_cfa(unsigned dwarf_register) const {
+  constexpr uint64_t kFarthest = 16;  // behind endbr64 and the push of r13
+  for (uint64_t at = 1; table && at <= kFarthest; ++at) {
+    const Operations rule = table->cfa_at(FileAddr(entry + at));
+    if (register_of(rule) != dwarf_register) continue;
+    return (rule[0].atom == DW_OP_bregx ? rule[0].number2 : rule[0].number) == 0;
+  }
+  return false;
+}
+
 FrameRules frame_rules(const FrameTable& table, const Dwarf_Die& unit, const Dwarf_Die& function, FileAddr pc,
                        bool is_entry) {
   FrameRules rules;
+  rules.table = &table;
+  rules.entry = entry_of(function).value_or(0);
   rules.frame_base = frame_base_at(function, pc);
   if (is_entry) {
     rules.in_prologue = true;
@@ -120,7 +133,7 @@ FrameRules frame_rules(const FrameTable& table, const Dwarf_Die& unit, const Dwa
   }
   constexpr uint64_t kLongestPrologue = 512;
   rules.cfa = table.cfa_at(pc);
-  const uint64_t entry = entry_of(function).value_or(0);
+  const uint64_t entry = rules.entry;
   const uint64_t end = end_of_prologue(unit, entry, function);
   const bool near = pc.value >= entry && pc.value < entry + kLongestPrologue;
   rules.in_prologue = near && pc.value < end;

@@ -47,6 +47,12 @@ struct FrameRules {
 
   // A register holds the base, as set up by the prologue.
   bool base_is_register() const;
+
+  // Of functions that align their frame: r10 or r13 holds the CFA, and is told as a base without saying where
+  // that is so. `dwarf_register`: one of them.
+  bool holds_cfa(unsigned dwarf_register) const;
+  const FrameTable* table = nullptr;
+  uint64_t entry = 0;
 };
 
 // `unit`: of the function, for its lines.

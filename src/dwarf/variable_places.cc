@@ -45,6 +45,17 @@ bool find_empty_range(const Dwarf_Attribute& location, FileAddr pc, Dwarf_Op*& o
   return found;
 }
 
+// What is told for the whole function by a register that holds the CFA in a part of it; empty: it is not.
+Operations by_cfa(std::span<const Dwarf_Op> ops, const FrameRules& frame) {
+  constexpr unsigned kFirst = 10, kSecond = 13;
+  const unsigned reg = ops.empty() ? 0U : ops[0].atom - unsigned{DW_OP_breg0};
+  if ((reg != kFirst && reg != kSecond) || !frame.holds_cfa(reg)) return {};
+  Operations result(ops.begin(), ops.end());
+  result[0].atom = DW_OP_call_frame_cfa;
+  result.insert(result.begin() + 1, {.atom = DW_OP_plus_uconst, .number = ops[0].number});
+  return result;
+}
+
 Located::Passed passed(std::span<const Dwarf_Op> ops, const Located& located) {
   if (located.is_unset) {
     if (ops.size() == 1) return Located::Passed::kAsValue;
@@ -114,6 +125,8 @@ Located VariablePlaces::by_location(Dwarf_Attribute location, uint64_t size, boo
     return located;
   const ExpressionSurroundings around = surroundings();
   Expression expression(around, &location);
+  const Operations of_cfa = is_list(location) ? Operations() : by_cfa({ops, count}, frame_);
+  if (!of_cfa.empty()) return {.place = without_lost(expression.place(of_cfa, size)), .is_told = true};
   const std::span<const Dwarf_Op> all(ops, count);
   located.place = expression.place(all, size);
   located.passed = passed(all, located);

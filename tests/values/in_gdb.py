@@ -287,8 +287,6 @@ def main():
             gdb.execute("set " + setting)
         except gdb.error:
             pass
-    if os.environ.get("DEBUG_ROOTS"):
-        gdb.execute("set debug-file-directory " + os.environ["DEBUG_ROOTS"])
     gdb.execute("starti", to_string=True)
     bias = load_bias()
     entries, behinds, breaks = {}, {}, {}
