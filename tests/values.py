@@ -6,7 +6,6 @@ differs, if blip has a value where gdb says "optimized out", or if more than 1 %
     tests/values.py --tool build/values_at [--only TEXT] [--quick]
     tests/values.py --tool build/values_at --real [--functions N] [--seed N]    # of python3.11 and of libc, at random (needs their -dbg packages)
     tests/values.py --tool build/values_at --real --program "PATH ARGUMENTS"    # of any other program, at random, too
-Files of -dbg packages that are unpacked somewhere (dpkg -x) are found by --debug-root DIR/usr/lib/debug.
 """
 import argparse
 import collections
@@ -45,10 +44,10 @@ def programs(quick):
             yield "../targets/containers.rs", RUSTC, f"-Copt-level={level}"
 
 
-def debug_file(path, root):
+def debug_file(path):
     notes = subprocess.run(["readelf", "-n", path], capture_output=True, text=True).stdout
     build_id = re.search(r"Build ID: ([0-9a-f]+)", notes).group(1)
-    return f"{root}/.build-id/{build_id[:2]}/{build_id[2:]}.debug"
+    return f"/usr/lib/debug/.build-id/{build_id[:2]}/{build_id[2:]}.debug"
 
 
 def in_gdb(tool, program, directory, arguments=(), **settings):
@@ -56,8 +55,7 @@ def in_gdb(tool, program, directory, arguments=(), **settings):
     environment = dict(os.environ, VALUES_AT=str(pathlib.Path(tool).resolve()), PROGRAM=program)
     for name, value in settings.items():
         environment.setdefault(name, value)
-    roots = ["-iex", "set debug-file-directory " + settings["DEBUG_ROOTS"]] if "DEBUG_ROOTS" in settings else []
-    gdb = subprocess.run(["gdb", "-nx", "--batch", *roots, "-x", str(HERE / "in_gdb.py"), "--args", program, *arguments], capture_output=True,
+    gdb = subprocess.run(["gdb", "-nx", "--batch", "-x", str(HERE / "in_gdb.py"), "--args", program, *arguments], capture_output=True,
                          text=True, env=environment, timeout=600, cwd=directory, input="\n\n")
     if os.environ.get("KEEP"):
         pathlib.Path(os.environ["KEEP"]).write_text(gdb.stdout + gdb.stderr)
@@ -78,11 +76,10 @@ def real_programs(options):
     python = os.path.realpath(shutil.which("python3.11", path="/usr/bin"))
     libc = next(line.split()[-1] for line in open("/proc/self/maps") if "/libc.so.6" in line)
     for module in (python, libc):
-        roots = [root for root in options.debug_root if os.path.exists(debug_file(module, root))]
-        if not roots:
-            sys.exit(f"values: the debugging information of {module} is missing: scripts/install-deps.sh suites")
-        yield f"{module} in python3.11", lambda directory, module=module, debug=debug_file(module, roots[0]): in_gdb(
-            options.tool, python, directory, ["-c", WORK], MODULE=module, DEBUG_FILE=debug, DEBUG_ROOTS=":".join(options.debug_root), **sample)
+        if not os.path.exists(debug_file(module)):
+            sys.exit(f"values: {debug_file(module)} is missing: scripts/install-deps.sh suites")
+        yield f"{module} in python3.11", lambda directory, module=module: in_gdb(
+            options.tool, python, directory, ["-c", WORK], MODULE=module, DEBUG_FILE=debug_file(module), **sample)
 
 
 def run(tool, source, compiler, flags, directory):
@@ -112,7 +109,6 @@ def main():
     parser.add_argument("--functions", default="400")
     parser.add_argument("--seed", default="1")
     parser.add_argument("--program", default="")
-    parser.add_argument("--debug-root", action="append", default=["/usr/lib/debug"])
     parser.add_argument("-v", action="store_true")
     options = parser.parse_args()
     failed, total = [], collections.Counter()
