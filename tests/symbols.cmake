@@ -7,6 +7,8 @@ e2e_target(ifunc_static SOURCES ifunc_calls.c libifunc.c FLAGS -fno-builtin -sta
 e2e_target(libcalls_other.so.1 SOURCES libcalls.c
            FLAGS -O1 -shared -fPIC -Wl,-soname,libcalls.so.1 -fpatchable-function-entry=16)
 e2e_target(twins SOURCES twins.c twins_other.c)
+e2e_target(clones SOURCES clones.c FLAGS -O2 -fipa-cp-clone)
+e2e_target(overloads SOURCES overloads.cc COMPILER ${CMAKE_CXX_COMPILER})
 set(main_flags_pie)
 set(main_flags_nopie -no-pie -fno-pie)
 set(main_flags_cet -fcf-protection=full)

@@ -4,37 +4,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <string_view>
-#include <unordered_map>
 
 #include "cli/color.h"
 #include "cli/escape.h"
 #include "cli/event_json.h"
 #include "cli/row_names.h"
+#include "cli/text_table.h"
 
 namespace blip::cli {
 namespace {
 
 using session::CallSummary;
 
-bool any_name_in_two_modules(const std::vector<CallSummary>& calls) {
-  std::unordered_map<std::string_view, std::string_view> module_of;
-  for (const CallSummary& call : calls) {
-    const auto [found, is_new] = module_of.try_emplace(call.name, call.module);
-    if (!is_new && found->second != call.module) return true;
-  }
-  return false;
-}
-
-using Row = std::array<std::string, 10>;
-constexpr size_t kModule = 1;
-constexpr size_t kWords = 2;  // the columns before are words, the others are numbers
-
-Row row_of(const CallSummary& c, const RowNames& names) {
+std::vector<std::string> cells_of(const CallSummary& c, const RowNames& names) {
   const auto time = [&](uint64_t ns) { return c.calls == 0 ? std::string("-") : duration_text(ns); };
   return {names.of(c),
-          escaped(c.module),
           std::to_string(c.calls),
           time(c.total_ns),
           time(c.mean_ns),
@@ -43,16 +28,6 @@ Row row_of(const CallSummary& c, const RowNames& names) {
           time(c.max_ns),
           std::to_string(c.abandoned),
           c.open ? std::to_string(*c.open) : "-"};
-}
-
-std::string line_of(const Row& row, const std::array<size_t, 10>& widths, bool with_module) {
-  std::string line;
-  for (size_t i = 0; i < row.size(); ++i) {
-    if (i == kModule && !with_module) continue;
-    line += i == 0 ? "" : "  ";
-    line += i < kWords ? fmt::format("{:<{}}", row[i], widths[i]) : fmt::format("{:>{}}", row[i], widths[i]);
-  }
-  return line;
 }
 
 }  // namespace
@@ -71,24 +46,27 @@ std::string duration_text(uint64_t ns) {
   return fmt::format("{:.{}f} {}", value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0, unit->name);
 }
 
-std::string call_table(std::vector<CallSummary> calls, bool color, size_t most) {
+std::string call_table(std::vector<CallSummary> calls, bool color, const TableLimits& limits) {
   const bool with_module = any_name_in_two_modules(calls);
   const RowNames names(calls);
   std::stable_sort(calls.begin(), calls.end(),
                    [](const CallSummary& a, const CallSummary& b) { return a.total_ns > b.total_ns; });
-  const size_t more = calls.size() - std::min(most, calls.size());
+  const size_t more = calls.size() - std::min(limits.rows, calls.size());
   calls.resize(calls.size() - more);
-  std::vector<Row> rows = {
-      {"NAME", "MODULE", "CALLS", "TOTAL", "MEAN", "P50", "P99", "MAX", "ABANDONED", "OPEN"}};
-  for (const CallSummary& call : calls) rows.push_back(row_of(call, names));
-  std::array<size_t, 10> widths{};
-  for (const Row& row : rows)
-    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  std::string out;
-  for (size_t i = 0; i < rows.size(); ++i) {
-    const std::string_view paint = !color ? "" : i == 0 ? kBold : calls[i - 1].calls == 0 ? kDim : "";
-    out += fmt::format("{}{}{}\n", paint, line_of(rows[i], widths, with_module), paint.empty() ? "" : kPlain);
-  }
+  std::vector<std::string> heading = {"NAME", "CALLS", "TOTAL",     "MEAN", "P50",
+                                      "P99",  "MAX",   "ABANDONED", "OPEN"};
+  std::vector<TextTable::Align> columns(heading.size(), TextTable::Align::kRight);
+  columns.front() = TextTable::Align::kLeft;
+  if (with_module) columns.insert(columns.begin(), TextTable::Align::kLeft);
+  TextTable table(std::move(columns));
+  const auto add = [&](std::vector<std::string> cells, std::string module, std::string_view paint) {
+    if (with_module) cells.insert(cells.begin() + 1, std::move(module));
+    table.add(std::move(cells), paint);
+  };
+  add(std::move(heading), "MODULE", kBold);
+  for (const CallSummary& call : calls)
+    add(cells_of(call, names), escaped(call.module), call.calls == 0 ? kDim : "");
+  std::string out = table.text(color, limits.width);
   if (more != 0) out += fmt::format("({} more)\n", more);
   return out;
 }
@@ -96,11 +74,8 @@ std::string call_table(std::vector<CallSummary> calls, bool color, size_t most) 
 std::string call_json(const std::vector<CallSummary>& calls) {
   std::string out;
   for (const CallSummary& c : calls) {
-    out += json_begin("latency") + ",\"name\":";
-    append_json_string(out, c.name);
-    out += ",\"module\":";
-    append_json_string(out, c.module);
-    append_json_filter(out, c);
+    out += json_begin("latency");
+    append_json_probe(out, c);
     out += fmt::format(
         ",\"calls\":{},\"total_ns\":{},\"mean_ns\":{},\"p50_ns\":{},\"p99_ns\":{},\"max_ns\":{},"
         "\"abandoned\":{},\"open\":{}}}\n",

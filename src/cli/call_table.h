@@ -15,8 +15,13 @@ std::string duration_text(uint64_t ns);
 
 // The largest total first; equals keep the order asked for. MODULE is shown when a name occurs in two
 // modules. Times of functions without calls, and what is not known, are "-".
-// At most `most` functions, and then how many more there are.
-std::string call_table(std::vector<session::CallSummary> calls, bool color = false, size_t most = SIZE_MAX);
+// Of more functions than `rows` the rest is told as a number.
+struct TableLimits {
+  size_t rows = SIZE_MAX;
+  size_t width = 0;  // of the terminal; 0: names are not cut
+};
+std::string call_table(std::vector<session::CallSummary> calls, bool color = false,
+                       const TableLimits& limits = {});
 
 // One object per line, in the order asked for, times in ns. What is not known is null.
 std::string call_json(const std::vector<session::CallSummary>& calls);

@@ -55,8 +55,8 @@ TEST(CallTable, the_largest_total_comes_first) {
 
 TEST(CallTable, a_long_one_may_be_cut) {
   const std::string whole = call_table(kCalls);
-  EXPECT_EQ(call_table(kCalls, false, 2), whole.substr(0, whole.rfind("idle")) + "(1 more)\n");
-  EXPECT_EQ(call_table(kCalls, false, 3), whole);
+  EXPECT_EQ(call_table(kCalls, false, {.rows = 2}), whole.substr(0, whole.rfind("idle")) + "(1 more)\n");
+  EXPECT_EQ(call_table(kCalls, false, {.rows = 3}), whole);
 }
 
 TEST(CallTable, modules_are_shown_where_names_need_them) {

@@ -8,6 +8,7 @@
 #include "cli/notices.h"
 #include "cli/output.h"
 #include "cli/signals.h"
+#include "cli/terminal.h"
 #include "cli/tracing.h"
 
 namespace blip::cli {
@@ -18,7 +19,9 @@ std::string table_of(const Command& command, const session::Summary& summary) {
   const bool latencies = command.session.latencies;
   if (command.json) return latencies ? call_json(summary.calls) : count_json(summary.counts);
   const bool color = use_color(command.color, STDOUT_FILENO);
-  return latencies ? call_table(summary.calls, color) : count_table(summary.counts, color);
+  const size_t width = table_columns(STDOUT_FILENO);
+  return latencies ? call_table(summary.calls, color, {.width = width})
+                   : count_table(summary.counts, color, width);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "cli/color.h"
 #include "cli/commands.h"
 #include "cli/notices.h"
+#include "cli/terminal.h"
 #include "cli/tracing.h"
 
 namespace blip::cli {
@@ -24,7 +25,8 @@ int cmd_record(const Command& command) {
     std::erase_if(calls, [](const session::CallSummary& c) { return c.calls + c.abandoned == 0; });
     if (calls.empty()) return;
     if (summary.discarded != 0) say("the table is of the recorded returns only, without the discarded");
-    say_text(call_table(calls, use_color(command.color, STDERR_FILENO), kMostRows));
+    say_text(call_table(calls, use_color(command.color, STDERR_FILENO),
+                        {.rows = kMostRows, .width = table_columns(STDERR_FILENO)}));
   };
   return run_tracing(command, hooks);
 }

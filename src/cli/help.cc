@@ -10,7 +10,10 @@ namespace blip::cli {
 namespace {
 
 constexpr size_t kHelpColumn = 24;
-constexpr size_t kLineWidth = 100;
+constexpr size_t kLineWidth = 80;
+constexpr size_t kTwoScreens = 48;  // lines of the help of a verb
+constexpr std::string_view kMore =
+    "man blip has the whole manual, `blip help --OPTION` all about an option.\n";
 
 // "  -p, -x, --pid PID"
 std::string left_side(const OptionFact& fact) {
@@ -21,19 +24,19 @@ std::string left_side(const OptionFact& fact) {
   return left;
 }
 
-// `text` in lines, each indented to the help column, the first one joined to `left`.
-std::string in_columns(std::string left, std::string_view text) {
-  std::string out = std::move(left);
-  out += out.size() + 2 > kHelpColumn ? "\n" + std::string(kHelpColumn, ' ')
-                                      : std::string(kHelpColumn - out.size(), ' ');
-  size_t column = kHelpColumn;
+// `text` behind `out`, the lines that follow indented. Line breaks in it are blanks.
+std::string wrapped(std::string out, std::string_view text, size_t indent) {
+  size_t column = out.size();
+  bool is_first = true;
   while (!text.empty()) {
-    const size_t end = std::min(text.find(' '), text.size());
-    if (column > kHelpColumn && column + end + 1 > kLineWidth) {
-      out += "\n" + std::string(kHelpColumn, ' ');
-      column = kHelpColumn;
+    const size_t end = std::min(text.find_first_of(" \n"), text.size());
+    if (!is_first && column + end + 1 > kLineWidth) {
+      out += "\n" + std::string(indent, ' ');
+      column = indent;
+    } else if (!is_first) {
+      out += ' ', ++column;
     }
-    if (column > kHelpColumn) out += ' ', ++column;
+    is_first = false;
     out += text.substr(0, end);
     column += end;
     text.remove_prefix(std::min(end + 1, text.size()));
@@ -41,12 +44,23 @@ std::string in_columns(std::string left, std::string_view text) {
   return out + "\n";
 }
 
+// Two blanks at least between an option and its text.
+std::string in_columns(std::string left, std::string_view text) {
+  constexpr size_t kBetween = 2;
+  left.resize(std::max(left.size() + kBetween, kHelpColumn), ' ');
+  return wrapped(std::move(left), text, kHelpColumn);
+}
+
+size_t line_count(std::string_view text) {
+  return static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
 // Pairs of lines, "what for" and the command.
 std::string examples_text(std::string_view lines) {
   std::string out;
   for (bool command = false; !lines.empty(); command = !command) {
     const size_t end = lines.find('\n');
-    out += fmt::format("{}{}\n", command ? "      " : "  # ", lines.substr(0, end));
+    out += fmt::format("{}{}\n", command ? "    " : "  # ", lines.substr(0, end));
     lines.remove_prefix(end + 1);
   }
   return out;
@@ -64,14 +78,28 @@ std::string_view command_example() {
 }
 
 std::string options_text(Verb verb) {
-  std::string out;
+  std::string out, others;
   const OptionGroup* current = nullptr;
   for (const OptionFact& fact : option_table()) {
     if (!(fact.verbs & verb_bit(verb))) continue;
-    if (!current || *current != fact.group) out += fmt::format("\n{}:\n", group_title(fact.group));
+    if (fact.brief.empty()) {
+      others += fmt::format("{}--{}", others.empty() ? "" : " ", fact.long_name);
+      continue;
+    }
+    if (!current || *current != fact.group) out += fmt::format("{}:\n", group_title(fact.group));
     current = &fact.group;
-    out += in_columns(left_side(fact), fact.help);
+    out += in_columns(left_side(fact), fact.brief);
   }
+  return others.empty() ? out : out + wrapped("Others: ", others, 2);
+}
+
+// As many as `lines` have room for, at least one.
+std::string examples_in(std::string_view examples, size_t lines) {
+  std::string out = "Examples:\n";
+  do {
+    out += examples_text(examples.substr(0, pair_size(examples)));
+    examples.remove_prefix(pair_size(examples));
+  } while (!examples.empty() && line_count(out) + 2 <= lines);
   return out;
 }
 
@@ -95,8 +123,29 @@ std::string general_help() {
 
 std::string verb_help(Verb verb) {
   const VerbFact& fact = verb_fact(verb);
-  return fmt::format("{}: {}\n\n  {}\n\n{}\n\nExamples:\n{}{}", fact.name, fact.summary, fact.synopsis,
-                     fact.explanation, examples_text(fact.examples), options_text(verb));
+  const std::string begin =
+      fmt::format("{}: {}\n", fact.name, fact.summary) + wrapped("  ", fact.synopsis, 6);
+  const std::string explanation = wrapped("", fact.explanation, 0);
+  const std::string end = options_text(verb) + std::string(kMore);
+  const size_t room = kTwoScreens - std::min(kTwoScreens, line_count(begin + end));
+  constexpr size_t kFewExamples = 3;  // lines
+  const bool explained = line_count(explanation) + kFewExamples <= room;
+  return begin + (explained ? explanation : "") +
+         examples_in(fact.examples, room - (explained ? line_count(explanation) : 0)) + end;
+}
+
+std::string option_help(std::string_view long_name) {
+  std::string out;
+  for (const OptionFact& fact : option_table()) {
+    if (fact.long_name != long_name || fact.id == OptionId::kLater) continue;
+    std::string verbs;
+    for (const VerbFact& verb : verb_table())
+      if (fact.verbs & verb_bit(verb.verb))
+        verbs += fmt::format("{}{}", verbs.empty() ? "" : ", ", verb.name);
+    const std::string title = left_side(fact).substr(2) + (verbs.empty() ? "" : fmt::format(" ({})", verbs));
+    out += fmt::format("{}{}\n", out.empty() ? "" : "\n", title) + wrapped("  ", fact.help, 2);
+  }
+  return out;
 }
 
 }  // namespace blip::cli

@@ -112,6 +112,7 @@ void TableWriter::append(const ListedFunction& f) {
                  step_name(f.step), columns_.patch_width, columns_.modules[f.module], columns_.module_width);
   begin_color(kNameColor);
   append_escaped(out_, f.name);
+  append_escaped(out_, f.parameters);
   end_color();
   if (f.step != PatchStep::kRefused && !style_.details) {
     out_ += '\n';
@@ -153,6 +154,7 @@ class JsonWriter {
     JsonText json(out_);
     out_ += begin;
     json.text("name", f.name);
+    if (!f.parameters.empty()) json.text("parameters", f.parameters);
     if (!f.mangled.empty()) json.text("mangled", f.mangled);
     json.number("address", f.address);
     json.number("size", f.size);

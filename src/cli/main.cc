@@ -21,6 +21,7 @@ int print(const std::string& text) { return Output(STDOUT_FILENO).write(text) ? 
 
 int dispatch(const Command& command) {
   if (command.version) return print(std::string("blip ") + kVersion + "\n");
+  if (!command.help_option.empty()) return print(option_help(command.help_option));
   if (command.help) return print(command.verb == Verb::kNone ? general_help() : verb_help(command.verb));
   use_error_color(use_color(command.color, STDERR_FILENO));
   std::optional<ProgressReporter> progress;

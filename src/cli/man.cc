@@ -29,7 +29,7 @@ bool is_shown(const OptionFact& fact) { return fact.id != OptionId::kLater; }
 std::string synopsis() {
   std::string out = ".SH SYNOPSIS\n";
   for (const VerbFact& verb : verb_table()) out += fmt::format("{}\n.br\n", roff_usage(verb.synopsis));
-  return out + roff_usage("blip help [VERB] | --help | --version") + "\n";
+  return out + roff_usage("blip help [VERB | --OPTION] | --help | --version") + "\n";
 }
 
 // Pairs of lines, "what for" and the command.

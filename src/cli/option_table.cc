@@ -25,7 +25,7 @@ constexpr VerbFact kVerbs[] = {
      "every call of a function, with its first argument\n"
      "blip trace -p 4711 --function parse_request --context reg:rdi\n"
      "a whole family of functions for ten seconds, for another program to read\n"
-     "blip trace -p 4711 --function 'parse_*' --duration 10s --json -o events.json\n"
+     "blip trace -p 4711 --function 'parse_*' --duration 10s --json -o events\n"
      "a function of a library, who called it, and where\n"
      "blip trace -p 4711 --function libz.so.1:inflate --context comm,ip\n"
      "a command, from its first instruction to its end\n"
@@ -48,10 +48,10 @@ constexpr VerbFact kVerbs[] = {
      "is printed. The default for DIR is ./blip-COMM-PID-DATE-TIME.",
      "two families of functions, until Ctrl-C or the end of the process\n"
      "blip record -p 4711 --function 'parse_*' --function 'libz.so.1:inflate'\n"
-     "five seconds, into a directory of your choice, and look at it\n"
-     "blip record -p 4711 --function 'handle_*' --duration 5s -o /tmp/handle && blip view /tmp/handle\n"
+     "five seconds, into a directory of your choice\n"
+     "blip record -p 4711 --function 'handle_*' --duration 5s -o /tmp/handle\n"
      "a context for each probe: contexts belong to the probe before them\n"
-     "blip record -p 4711 --function parse --context reg:rdi --function emit --context regs\n"
+     "blip record -p 4711 --function f --context ip --function g --context regs\n"
      "bursts of events: more room in memory for each CPU\n"
      "blip record -p 4711 --function '*' --num-subbuf 8 --subbuf-size 4M\n"
      "every instruction of a function: which way did it take?\n"
@@ -134,7 +134,7 @@ constexpr OptionFact kOptions[] = {
      "or GLOB is looked for in the executable and, if nothing there matches, in its libraries; '*:GLOB' in "
      "all "
      "modules. handle also means ns::Class::handle. Repeatable",
-     kTracing},
+     kTracing, "entries of functions: NAME, GLOB, MODULE:NAME, '*:GLOB'"},
     {OptionId::kReturn, OptionGroup::kProbes, "", "return", "SPEC",
      "every return of the functions matching SPEC, as for --function: one event at each exit, NAME:return, "
      "with "
@@ -145,38 +145,38 @@ constexpr OptionFact kOptions[] = {
      "that "
      "longjmp or "
      "an exception leaves give no event. Not in Go. Repeatable",
-     kTracing},
+     kTracing, "their returns: ret, latency_ns, depth"},
     {OptionId::kProbe, OptionGroup::kProbes, "", "probe", "SPEC",
      "one instruction: SYMBOL+OFFSET, 0xADDR (an address in the process), FILE+0xOFF (an address in the "
      "file, "
      "as objdump shows it), or SYMBOL for its first. Repeatable",
-     kTracing},
+     kTracing, "one instruction: SYMBOL+OFFSET, 0xADDR, FILE+0xOFF"},
     {OptionId::kLine, OptionGroup::kProbes, "", "line", "FILE:LINE",
      "wherever the code of a source line begins, inlined copies included. Needs debugging information. "
      "FILE is a file's name or the end of its path. Repeatable",
-     kTracing},
+     kTracing, "where the code of a source line begins"},
     {OptionId::kEveryInstruction, OptionGroup::kProbes, "", "every-instruction", "SPEC",
      "each instruction of every function matching SPEC, as for --function; the events carry the ip. "
      "Repeatable",
-     kTracing},
+     kTracing, "each instruction of functions"},
     {OptionId::kFilter, OptionGroup::kProbes, "", "filter", "EXPR",
      "record or count only hits that EXPR is true for, which is written as for --capture, as in 'n > 100 && "
      "req->path == \"/admin\"'. What cannot be read is not true. Of returns: as in 'latency > 1ms && "
      "$return < 0 && entry(n) > 5'; ret is unsigned, (int)ret and (long)ret are not. Belongs to the probe "
      "before it; before the first probe, to all, or to all returns if it is about them. A function that "
      "several mean is probed once, with the filter of the first",
-     kTracing},
+     kTracing, "only hits it is true for: 'n > 100 && req->len'"},
     {OptionId::kArgs, OptionGroup::kProbes, "", "args", "",
      "store the arguments of the function, by name and type where debugging information or blip's table of "
      "the C "
      "library's functions tells them, else the six registers arg0 to arg5. Belongs to the probe before it; "
      "before the first probe, or if only the last of several has it, to all. Of returns: as they were at the "
      "entry",
-     kEvents},
+     kEvents, "store the arguments, by name and type"},
     {OptionId::kLocals, OptionGroup::kProbes, "", "locals", "",
      "store every local variable that is visible at the probe. Needs debugging information. Belongs to the "
      "probe before it; before the first probe, or if only the last of several has it, to all",
-     kEvents},
+     kEvents, "store the local variables"},
     {OptionId::kCapture, OptionGroup::kProbes, "", "capture", "LIST",
      "store the values of expressions, separated by commas, as C would write them: n, req->path, "
      "req->headers[2].name, *p, buf[0..n], (struct job *)arg, module::global, $rax, arg0; NAME = EXPR gives "
@@ -185,7 +185,7 @@ constexpr OptionFact kOptions[] = {
      "EXPR was "
      "when the call began), globals. Belongs to the probe before it; before the first probe, to all. "
      "Repeatable",
-     kEvents},
+     kEvents, "store values: n, req->path, buf[0..n], $return"},
     {OptionId::kStringMax, OptionGroup::kProbes, "", "string-max", "N",
      "store at most N bytes of a string (256)", kEvents},
     {OptionId::kNoInline, OptionGroup::kProbes, "", "no-inline", "",
@@ -209,7 +209,7 @@ constexpr OptionFact kOptions[] = {
      "those "
      "that were open at "
      "the end. With --filter only calls that pass count",
-     kCount},
+     kCount, "measure calls: mean, percentiles, the longest"},
     {OptionId::kContext, OptionGroup::kProbes, "", "context", "TYPE[,TYPE]",
      "what to store with each event: reg:NAME (reg:rdi), regs, ip, pid, tid, comm, cpu, backtrace (the "
      "calls that led there, without frame pointers), or TYPE:NAME:ADDR, a "
@@ -218,11 +218,11 @@ constexpr OptionFact kOptions[] = {
      "NAME the "
      "field's name, ADDR a number or SYMBOL+OFFSET. Belongs to the probe before it; before the first probe, "
      "or if only the last of several has it, to all (but not a backtrace). Repeatable",
-     kTracing},
+     kTracing, "store reg:rdi, regs, ip, comm, cpu, backtrace, ..."},
     {OptionId::kLifecycle, OptionGroup::kProbes, "", "lifecycle", "",
      "also events for processes and threads that begin and end, fork, exec, libraries that are loaded and "
      "unloaded; alone, without probes, nothing is put into the process",
-     kEvents},
+     kEvents, "also processes, threads, libraries: begin and end"},
     {OptionId::kMaxProbes, OptionGroup::kProbes, "", "max-probes", "N",
      "how many probes may be armed before blip refuses (20000)", kTracing},
     {OptionId::kClock, OptionGroup::kProbes, "", "clock", "CLOCK",
@@ -251,74 +251,83 @@ constexpr OptionFact kOptions[] = {
     {OptionId::kViewFunction, OptionGroup::kEvents, "", "function", "NAME",
      "only events of this function, entries and returns: a name or a GLOB, as `blip view` shows it. handle "
      "also means ns::Class::handle. Repeatable: one of them must match",
-     kView},
+     kView, "only events of this function: a name or a GLOB"},
     {OptionId::kThread, OptionGroup::kEvents, "", "thread", "TID", "only events of this thread. Repeatable",
-     kView},
+     kView, "only events of this thread"},
     {OptionId::kFrom, OptionGroup::kEvents, "", "from", "TIME",
      "only events at TIME or later: 2s or 20ms after the first event of the trace, -2s before the last one, "
      "14:03:07.25 (as events show it), '2026-01-31 14:03:07.25' (local; UTC with a Z behind), "
      "@1700000000.25 (seconds since 1970; 16 digits or more are nanoseconds, as in JSON)",
-     kView},
+     kView, "from 2s after the begin, -2s before the end, 14:03:07"},
     {OptionId::kTo, OptionGroup::kEvents, "", "to", "TIME", "only events at TIME, as for --from, or earlier",
-     kView},
+     kView, "up to TIME, as for --from"},
     {OptionId::kHead, OptionGroup::kEvents, "", "head", "N",
-     "only the first N events of those that the other options leave", kView},
+     "only the first N events of those that the other options leave", kView, "only the first N of these"},
     {OptionId::kPid, OptionGroup::kTarget, "px", "pid", "PID",
-     "a process to trace, list or clean. Repeatable", kTracing | kList | kClean},
+     "a process to trace, list or clean. Repeatable", kTracing | kList | kClean, "a process. Repeatable"},
     {OptionId::kAllowInit, OptionGroup::kTarget, "", "allow-init", "",
      "process 1 may be traced or cleaned, as root. Whatever goes wrong in it ends the machine, or the "
      "container that it began",
      kTracing | kClean},
     {OptionId::kAll, OptionGroup::kTarget, "", "all", "",
-     "every process that holds something of a blip that has ended", kClean},
+     "every process that holds something of a blip that has ended", kClean,
+     "every process that a killed blip left something in"},
     {OptionId::kSave, OptionGroup::kOutput, "", "save", "DIR",
-     "with one -p: make a trace in DIR of the events that a killed blip had not written yet", kClean},
+     "with one -p: make a trace in DIR of the events that a killed blip had not written yet", kClean,
+     "with one -p: a trace of what was not written yet"},
     {OptionId::kName, OptionGroup::kTarget, "n", "name", "NAME",
      "every process of yours whose command name, or executable's base name, is NAME; of list: the one",
-     kTracing | kList},
+     kTracing | kList, "the processes of yours that have this name"},
     {OptionId::kWait, OptionGroup::kTarget, "", "wait", "",
-     "with -n: also the processes that start later; waits for the first one if there is none", kTracing},
+     "with -n: also the processes that start later; waits for the first one if there is none", kTracing,
+     "with -n: also those that start later"},
     {OptionId::kCommand, OptionGroup::kTarget, "c", "command", "\"CMD\"",
      "start CMD, split into words like sh does (no shell runs), and trace it from its first instruction. "
      "-- CMD ARGS... is the same in words",
-     kTracing},
+     kTracing, "start CMD and trace it; -- CMD ARGS... is the same"},
     {OptionId::kNoFollowFork, OptionGroup::kTarget, "", "no-follow-fork", "",
-     "leave the children of traced processes alone", kTracing},
+     "leave the children of traced processes alone", kTracing, "leave children alone"},
     {OptionId::kFollowExec, OptionGroup::kTarget, "", "follow-exec", "",
      "trace a process that calls exec, or a child that does, on in its new program, some milliseconds after "
      "it "
      "started. What does not match yet may match later",
-     kTracing},
+     kTracing, "trace on in the new program after exec"},
     {OptionId::kWaitLibrary, OptionGroup::kTarget, "", "wait-library", "",
      "go on if nothing matches yet: libraries that the process loads later may. (A SPEC of a library that is "
      "not loaded waits for it anyway if another one matches.)",
      kTracing},
     {OptionId::kDuration, OptionGroup::kEnd, "", "duration", "TIME",
-     "end after TIME: 10s, 500ms, 2m, 1h; a plain number means seconds", kTracing},
-    {OptionId::kMaxEvents, OptionGroup::kEnd, "", "max-events", "N", "end after N events", kEvents},
+     "end after TIME: 10s, 500ms, 2m, 1h; a plain number means seconds", kTracing,
+     "end after TIME: 10s, 500ms, 2m, 1h"},
+    {OptionId::kMaxEvents, OptionGroup::kEnd, "", "max-events", "N", "end after N events", kEvents,
+     "end after N events"},
     {OptionId::kOutput, OptionGroup::kOutput, "o", "output", "DIR",
-     "the trace's directory: a new one, or an empty one", kRecord},
+     "the trace's directory: a new one, or an empty one", kRecord, "the trace's directory, new or empty"},
     {OptionId::kOutputFile, OptionGroup::kOutput, "o", "output", "FILE",
      "write to FILE what stdout would have: the events, as text or JSON. What is in it is replaced. Messages "
      "stay on stderr, and a command's output on stdout",
-     kTrace},
+     kTrace, "write the events to FILE instead of stdout"},
     {OptionId::kCoverage, OptionGroup::kOutput, "", "coverage", "",
      "how each instruction of the functions would be patched: how many by which way, and why others are "
      "refused; "
      "-v lists those",
-     kList},
+     kList, "how each instruction would be patched"},
     {OptionId::kJson, OptionGroup::kOutput, "", "json", "", "one JSON object per line (docs/json.md)",
-     kTrace | kCount | kList | kView},
+     kTrace | kCount | kList | kView, "one JSON object per line (docs/json.md)"},
     {OptionId::kColor, OptionGroup::kOutput, "", "color", "WHEN",
      "auto (the default: when printing to a terminal and NO_COLOR is not set), always, never", kAll},
     {OptionId::kNumSubbuf, OptionGroup::kBuffers, "", "num-subbuf", "N",
-     "sub-buffers per CPU, a power of two, at least 2 (4)", kEvents},
+     "sub-buffers per CPU, a power of two, at least 2 (4)", kEvents,
+     "sub-buffers per CPU, a power of two (4)"},
     {OptionId::kSubbufSize, OptionGroup::kBuffers, "", "subbuf-size", "SIZE",
-     "size of a sub-buffer, a power of two from 4k to 1G, suffixes k M G (1M)", kEvents},
+     "size of a sub-buffer, a power of two from 4k to 1G, suffixes k M G (1M)", kEvents,
+     "size of each, 4k to 1G (1M)"},
     {OptionId::kVerbose, OptionGroup::kGeneral, "v", "verbose", "",
-     "list refused probes with the reason, and what else happened", kAll},
-    {OptionId::kQuiet, OptionGroup::kGeneral, "q", "quiet", "", "no notices; errors and warnings stay", kAll},
-    {OptionId::kHelp, OptionGroup::kGeneral, "h", "help", "", "this text", kAll},
+     "list refused probes with the reason, and what else happened", kAll,
+     "list what was refused and why, and more"},
+    {OptionId::kQuiet, OptionGroup::kGeneral, "q", "quiet", "", "no notices; errors and warnings stay", kAll,
+     "no notices; errors and warnings stay"},
+    {OptionId::kHelp, OptionGroup::kGeneral, "h", "help", "", "this text", kAll, "this text"},
     {OptionId::kVersion, OptionGroup::kGeneral, "V", "version", "", "blip's version", 0},
     // The rest of the design's command line.
     later("", "mark"),

@@ -83,6 +83,7 @@ struct OptionFact {
   std::string_view value;        // what --help calls the value; empty: the option takes none
   std::string_view help;         // the whole of it, for the manual
   unsigned verbs;                // no two rows of one name share a verb
+  std::string_view brief = {};   // for --help; empty: only its name is shown there
 };
 
 std::span<const VerbFact> verb_table();

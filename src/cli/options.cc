@@ -80,13 +80,17 @@ Result<Command> Parser::parse_without_verb(const std::string& word) {
       fmt::format("unknown verb '{}': use {} (blip --help shows examples)", word, fmt::join(names, ", ")));
 }
 
-// blip help [VERB]
+// blip help [VERB | --OPTION]
 Result<Command> Parser::parse_help() {
   if (next_ == args_.size()) return Command{.help = true};
   const std::string& word = args_[next_++];
   if (next_ < args_.size())
-    return usage(fmt::format("unexpected '{}': blip help takes one verb", args_[next_]));
+    return usage(fmt::format("unexpected '{}': blip help takes one verb or one option", args_[next_]));
   if (const VerbFact* verb = find_verb(word)) return Command{.verb = verb->verb, .help = true};
+  const OptionFact* option = word.starts_with("--") ? find_long_option(word.substr(2), Verb::kNone) : nullptr;
+  if (option && option->id != OptionId::kLater) return Command{.help = true, .help_option = word.substr(2)};
+  if (word.starts_with("-"))
+    return usage(fmt::format("unknown option {}: blip help VERB lists the options", word));
   return parse_without_verb(word);
 }
 

@@ -18,6 +18,7 @@ enum class ColorChoice { kAuto, kAlways, kNever };
 struct Command {
   Verb verb = Verb::kNone;  // kNone only with help or version
   bool help = false;
+  std::string help_option;  // with help: only of this option
   bool version = false;
   bool quiet = false;
   bool json = false;

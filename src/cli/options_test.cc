@@ -15,6 +15,7 @@ namespace blip::cli {
 namespace {
 
 using session::ContextKind;
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -147,7 +148,7 @@ TEST(Options, help_of_a_verb) {
   const Command c = parse("help record");
   EXPECT_TRUE(c.help);
   EXPECT_EQ(c.verb, Verb::kRecord);
-  for (const char* wrong : {"help recrod", "help record x", "help --all"})
+  for (const char* wrong : {"help recrod", "help record x", "help --nix", "help --all x"})
     EXPECT_FALSE(parse_command(words(wrong))) << wrong;
 }
 
@@ -436,8 +437,23 @@ TEST(Help, shows_what_exists_and_nothing_else) {
       EXPECT_FALSE(shown && hidden) << verb.name << " " << fact.long_name;
     }
     std::istringstream lines(help);
-    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 120U) << line;
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << line;
+    EXPECT_LE(std::count(help.begin(), help.end(), '\n'), 48) << "two screens: " << verb.name;
+    EXPECT_THAT(help, HasSubstr("blip " + std::string(verb.name)));
   }
+}
+
+TEST(Help, of_one_option) {
+  const auto command = parse_command({"help", "--filter"});
+  ASSERT_TRUE(command);
+  EXPECT_EQ(command->help_option, "filter");
+  EXPECT_THAT(option_help("filter"), HasSubstr("--filter EXPR (trace, record, count)\n"));
+  EXPECT_THAT(option_help("output"),
+              AllOf(HasSubstr("--output DIR (record)"), HasSubstr("--output FILE (trace)")));
+  EXPECT_FALSE(parse_command({"help", "--syscall"}));
+  EXPECT_FALSE(parse_command({"help", "--nix"}));
+  for (const OptionFact& fact : option_table())
+    EXPECT_EQ(option_help(fact.long_name).empty(), fact.id == OptionId::kLater) << fact.long_name;
 }
 
 // What --help tells people to type must work.

@@ -2,7 +2,6 @@
 #include "cli/progress.h"
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -11,6 +10,7 @@
 
 #include "base/quiet_thread.h"
 #include "cli/escape.h"
+#include "cli/terminal.h"
 
 namespace blip::cli {
 namespace {
@@ -37,8 +37,8 @@ milliseconds after(milliseconds told_at, milliseconds threshold) { return 2 * to
 size_t terminal_width(int fd) {
   const char* term = std::getenv("TERM");
   if (!isatty(fd) || !term || std::string_view(term) == "dumb") return 0;
-  winsize size{};
-  return ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kUsualWidth;
+  const size_t columns = window_columns(fd);
+  return columns != 0 ? columns : kUsualWidth;
 }
 
 // `text` with at most `width` bytes, not cut inside a character.

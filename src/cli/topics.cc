@@ -8,7 +8,11 @@ constexpr Term kSpecs[] = {
     {"NAME",
      "a function of the executable; if it has none of that name, of every loaded library. Mangled and "
      "demangled names match. If no function has just that name, it means those of any namespace or class: "
-     "`handle` means `shop::Service::handle`, and a notice says so. `main` and `_start` are found in "
+     "`handle` means `shop::Service::handle`, and a notice says so. A function's clones, which "
+     "compilers make for some of its callers, are that function: `f` also means `f.constprop.0` and "
+     "`f.isra.0` (but "
+     "not "
+     "`f.part.0` and `f.cold`, which f itself jumps to). `main` and `_start` are found in "
      "stripped "
      "executables too"},
     {"GLOB",

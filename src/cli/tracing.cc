@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include <optional>
+#include <set>
+#include <string_view>
 
 #include "cli/commands.h"
 #include "cli/notices.h"
@@ -41,7 +43,9 @@ std::string_view why(End end) {
 
 void tell_armed(const Command& command, const Armed& armed) {
   if (command.quiet) return;
-  for (const std::string& remark : armed.remarks) say(remark);
+  std::set<std::string_view> said;  // several probes may have the same to tell
+  for (const std::string& remark : armed.remarks)
+    if (said.insert(remark).second) say(remark);
   say(armed_line(armed));
   if (!command.session.verbose) return;
   for (const session::Refusal& refusal : armed.refused) say(refusal_line(refusal));

@@ -40,7 +40,7 @@ bool event_is_of(std::string_view name, std::string_view wanted) {
   const bool is_glob = elf::is_glob(wanted);
   for (const std::string_view text : {name, call, own, function, std::string_view(plain)})
     if (is_glob ? elf::glob_match(wanted, text) : text == wanted) return true;
-  return !is_glob && elf::is_in_a_scope(plain, wanted);
+  return !is_glob && (elf::is_in_a_scope(plain, wanted) || elf::is_in_a_scope(function, wanted));
 }
 
 bool ViewFilter::is_called(std::string_view name) {

@@ -21,6 +21,7 @@ TEST(EventIsOf, as_it_is_shown) {
   EXPECT_FALSE(event_is_of("f", "f:return"));
   EXPECT_TRUE(event_is_of("f(int)", "f(int)"));
   EXPECT_FALSE(event_is_of("f(char)", "f(int)"));
+  EXPECT_TRUE(event_is_of("shop::A::f(int)", "A::f(int)"));
   EXPECT_TRUE(event_is_of("f+0x12", "f+0x12"));
   EXPECT_TRUE(event_is_of("a.c:12", "a.c:12"));
   EXPECT_TRUE(event_is_of("operator+", "operator+"));

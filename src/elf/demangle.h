@@ -27,4 +27,8 @@ std::string without_rust_generics(std::string_view demangled);
 // "[clone .part.0]" and "virtual thunk to" stay, because they tell different code apart.
 std::string without_parameters(std::string_view demangled);
 
+// What tells overloads apart: "void ns::f<int>(int) const" -> "ns::f<int>(int) const". It begins as the name
+// without parameters does, unless the declaration is too odd to be cut: then it is whole.
+std::string with_parameters(std::string_view demangled);
+
 }  // namespace blip::elf

@@ -122,5 +122,22 @@ TEST(WithoutParameters, survives_unbalanced_text) {
     without_parameters(text);
 }
 
+TEST(WithParameters, overloads_differ) {
+  const std::pair<const char*, const char*> kCases[] = {
+      {"f", "f"},
+      {"f(int)", "f(int)"},
+      {"void ns::f<int>(int) const", "ns::f<int>(int) const"},
+      {"ns::A::operator()(char const*)", "ns::A::operator()(char const*)"},
+      {"ns::A::operator bool() const", "ns::A::operator bool() const"},
+      {"A::f[abi:cxx11](std::string)", "A::f(std::string)"},
+      {"f(int) [clone .part.0]", "f(int) [clone .part.0]"},
+      {"virtual thunk to A::f(int)", "virtual thunk to A::f(int)"},
+      {"(anonymous namespace)::f(A::B (*)(int))", "(anonymous namespace)::f(A::B (*)(int))"},
+      {"void (*f(int))(char)", "void (*f(int))(char)"},
+      {"_RNvCs_3foo", "_RNvCs_3foo"},
+  };
+  for (const auto& [demangled, name] : kCases) EXPECT_EQ(with_parameters(demangled), name);
+}
+
 }  // namespace
 }  // namespace blip::elf

@@ -154,4 +154,14 @@ std::string without_parameters(std::string_view demangled) {
   return without_abi_tags(name_in(demangled.substr(0, clone))) + std::string(demangled.substr(clone));
 }
 
+std::string with_parameters(std::string_view demangled) {
+  for (std::string_view prefix : kPrefixes)
+    if (demangled.starts_with(prefix))
+      return std::string(prefix) + with_parameters(demangled.substr(prefix.size()));
+  const std::string_view declaration = demangled.substr(0, demangled.find(" [clone "));
+  const auto start = static_cast<size_t>(name_in(declaration).data() - declaration.data());
+  const bool is_odd = start != 0 && (declaration[start - 1] == '*' || declaration[start - 1] == '&');
+  return without_abi_tags(demangled.substr(is_odd ? 0 : start));
+}
+
 }  // namespace blip::elf

@@ -101,6 +101,11 @@ std::string display_name(const Module& module, const elf::Function& function) {
   return elf::without_parameters(elf::demangle(function.name));
 }
 
+std::string overload_name(const Module& module, const elf::Function& function) {
+  return function.is_nameless ? display_name(module, function)
+                              : elf::with_parameters(elf::demangle(function.name));
+}
+
 std::string place_name(const Module& module, const elf::Function& function, FileAddr address) {
   if (function.is_nameless) return fmt::format("{}+{:#x}", module.basename(), address.value);
   return fmt::format("{}+{:#x}", display_name(module, function), address - function.addr);

@@ -26,6 +26,9 @@ Result<std::optional<elf::Function>> function_around(const Module& module, FileA
 // in the module's file, "MODULE+0x1234".
 std::string display_name(const Module& module, const elf::Function& function);
 
+// With the parameters, where the symbol tells them: for functions of one name.
+std::string overload_name(const Module& module, const elf::Function& function);
+
 // An instruction of it: "NAME+0x1f", or its address in the module's file, "MODULE+0x1234".
 std::string place_name(const Module& module, const elf::Function& function, FileAddr address);
 

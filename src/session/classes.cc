@@ -245,6 +245,7 @@ Result<size_t> ClassTable::class_of(const ProbedPlace& place, bool shared) {
     classes_.push_back(std::move(made));
     classes_.back().many_places = shared;
     origins_.push_back({place.module, place.request});
+    if (by_place) origins_.back().address = place.addr.value;
   }
   return entry->second;
 }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <tuple>
@@ -68,11 +69,14 @@ class ClassTable {
   // Who made classes()[index].
   const std::string& module_of(size_t index) const { return origins_[index].module; }
   size_t request_of(size_t index) const { return origins_[index].request; }
+  // In its file; none: it has several places.
+  std::optional<uint64_t> address_of(size_t index) const { return origins_[index].address; }
 
  private:
   struct Origin {
     std::string module;
     size_t request;
+    std::optional<uint64_t> address{};  // in the file; none: many places share the class
   };
   // Name, module, address, request; what its data looks like, where places share it.
   using Key = std::tuple<std::string, std::string, uint64_t, size_t, std::string>;

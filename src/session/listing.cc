@@ -7,8 +7,10 @@
 #include <set>
 #include <span>
 #include <tuple>
+#include <unordered_map>
 
 #include "base/parallel.h"
+#include "elf/demangle.h"
 #include "probe/functions.h"
 #include "probe/plan.h"
 #include "probe/resolve.h"
@@ -49,6 +51,7 @@ class Lister {
     source_.plan_options.verdict_only = true;
     TRY_OK(request_.spec ? find_matching() : find_all());
     sort();
+    tell_overloads_apart();
     for (size_t m = 0; m < listing_.modules.size(); ++m) judge(m);
     if (request_.details) add_details(listing_);
     if (request_.details && request_.spec) add_data();
@@ -61,6 +64,7 @@ class Lister {
   void add(size_t module, const elf::Function& function, std::string name);
   std::span<const probe::Module> add_copies(const elf::Spec& spec);
   void sort();
+  void tell_overloads_apart();
   void judge(size_t module);
   void add_data();
   void compare_with_memory(const probe::Module& module, probe::ModulePlan& plan);
@@ -132,6 +136,18 @@ void Lister::sort() {
   });
   listing_.functions.reserve(found_.size());
   for (Found& found : found_) listing_.functions.push_back(std::move(found.listed));
+}
+
+void Lister::tell_overloads_apart() {
+  for (size_t m = 0; m < listing_.modules.size(); ++m) {
+    std::unordered_map<std::string_view, size_t> functions;  // of a name
+    for (const ListedFunction& f : listing_.of_module(m)) functions[f.name] += f.inlined_in.empty() ? 1 : 0;
+    for (ListedFunction& f : listing_.of_module(m)) {
+      if (functions[f.name] < 2 || !f.inlined_in.empty() || !elf::is_mangled(f.mangled)) continue;
+      const std::string all = elf::with_parameters(elf::demangle(f.mangled));
+      if (all.starts_with(f.name)) f.parameters = all.substr(f.name.size());
+    }
+  }
 }
 
 void Lister::judge(size_t m) {

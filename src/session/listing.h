@@ -52,6 +52,7 @@ PatchStep patch_step(x86::Step step);
 
 struct ListedFunction {
   std::string name;          // demangled, without parameters; MODULE+0xADDR where no symbol names it
+  std::string parameters{};  // of functions that have one name in one module: "(int) const"
   std::string_view mangled;  // as in the symbol table, empty if it is the same; lives as long as the Listing
   uint64_t address = 0;      // run-time address in a process, the file's own address in a file
   uint64_t size = 0;

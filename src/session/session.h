@@ -42,7 +42,7 @@ struct Refusal {
 struct Armed {
   uint64_t probes = 0;   // over all processes
   uint64_t traps = 0;    // of these, by int3
-  double total_ms = 0;   // from blip's start
+  double total_ms = 0;   // from blip's start, without the time that it waited for a process to come
   double paused_ms = 0;  // the longest stop of any thread
   std::vector<Refusal> refused;
   std::vector<std::string> remarks;  // what the user should know: a script's interpreter is traced
@@ -53,16 +53,18 @@ struct ProbeCount {
   std::string name;    // event name
   std::string module;  // basename
   uint64_t hits = 0;
-  bool in_sequence = false;  // one of every instruction: belongs beside its neighbours
-  std::string filter{};      // of the probe, as it was given; empty: none
+  bool in_sequence = false;           // one of every instruction: belongs beside its neighbours
+  std::string filter{};               // of the probe, as it was given; empty: none
+  std::optional<uint64_t> address{};  // in the module's file; none: it has several
 };
 
 // How the calls of a function went.
 struct CallSummary {
-  std::string name;      // of the function
-  std::string module;    // basename
-  std::string filter{};  // of the probe, as it was given; empty: none
-  uint64_t calls = 0;    // that returned
+  std::string name;                   // of the function
+  std::string module;                 // basename
+  std::string filter{};               // of the probe, as it was given; empty: none
+  std::optional<uint64_t> address{};  // in the module's file
+  uint64_t calls = 0;                 // that returned
   uint64_t total_ns = 0;
   uint64_t mean_ns = 0;
   uint64_t p50_ns = 0;  // half of them took no longer; at most 1/8 too much

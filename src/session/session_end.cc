@@ -55,7 +55,8 @@ void Session::Impl::count(Summary& summary) const {
     const ctf::EventClass& c = context.classes.classes()[i];
     const ProbeRequest& request = options.probes[context.classes.request_of(i)];
     summary.counts.push_back({c.name, context.classes.module_of(i), *hits[i],
-                              request.kind == ProbeKind::kEveryInstruction, request.data.condition});
+                              request.kind == ProbeKind::kEveryInstruction, request.data.condition,
+                              context.classes.address_of(i)});
     summary.events += *hits[i];
   }
 }
@@ -72,6 +73,7 @@ void Session::Impl::tell_calls(Summary& summary) const {
     summary.calls.push_back({.name = std::move(name),
                              .module = context.classes.module_of(i),
                              .filter = options.probes[context.classes.request_of(i)].data.condition,
+                             .address = context.classes.address_of(i),
                              .calls = all.count(),
                              .total_ns = ns(all.sum()),
                              .mean_ns = all.count() == 0 ? 0 : ns(all.sum()) / all.count(),

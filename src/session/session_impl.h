@@ -114,6 +114,7 @@ struct Session::Impl {
   std::map<pid_t, int> failures;                // of the right name, but could not be traced so often
   uint64_t streams = 0;
   Armed armed;
+  double waited_ms = 0;        // for a first process to come: nobody's doing
   double registration_ms = 0;  // of armed.total_ms: metadata and stream files
   ConsumerTotals totals;
   std::vector<std::optional<uint64_t>> hits;     // by class id - 1: summed over processes as they go

@@ -70,7 +70,7 @@ Status Session::Impl::start(const std::function<void()>& waiting) {
   Status status = register_early();
   if (status) status = arm_planned();
   if (!status && dir) dir->abandon();
-  armed.total_ms = since_process_start_ms();
+  armed.total_ms = since_process_start_ms() - waited_ms;
   armed.notes.push_back(fmt::format("instrumentation {:.1f} ms, registration {:.1f} ms",
                                     armed.total_ms - registration_ms, registration_ms));
   return status;
@@ -187,11 +187,14 @@ Status Session::Impl::start_by_name(const std::function<void()>& waiting) {
   }
   if (waiting) waiting();
   const auto begin = Clock::now();
+  auto looked = begin;
   for (auto added = add_by_name(); !added || *added == 0; added = add_by_name()) {
     if (stop::requested() || (options.duration && Clock::now() - begin > *options.duration))
       return Error(ErrorKind::kNotFound, fmt::format("no process named {} came", options.process_name));
     std::this_thread::sleep_for(kLookForProcesses);
+    looked = Clock::now();
   }
+  waited_ms = std::chrono::duration<double, std::milli>(looked - begin).count();
   return {};
 }
 

@@ -9,6 +9,7 @@
 #include <set>
 #include <tuple>
 
+#include "elf/demangle.h"
 #include "probe/functions.h"
 #include "session/all_instructions.h"
 #include "session/inlined_copies.h"
@@ -45,6 +46,7 @@ class Finder {
     std::stable_sort(found_.targets.begin(), found_.targets.end(),
                      [](const Target& a, const Target& b) { return a.request < b.request; });
     drop_repeated();
+    tell_overloads_apart();
     return std::move(found_);
   }
 
@@ -196,6 +198,44 @@ class Finder {
       return (kind == ProbeKind::kFunction || kind == ProbeKind::kReturn) && users[first] > 1 &&
              !known.emplace(first, t.module, t.point.addr, t.name).second;
     });
+  }
+
+  // Functions of one name in one file are called by their parameters too.
+  void tell_overloads_apart() {
+    std::map<Place, std::string> names;                          // of functions
+    std::map<std::pair<size_t, std::string>, size_t> functions;  // of a name in a module
+    for (const Target& t : found_.targets)
+      if (may_be_overloaded(t)) {
+        const auto [known, is_new] = names.try_emplace(place_of(t));
+        if (!is_new) continue;
+        known->second = probe::display_name(modules_[t.module], t.point.function);
+        ++functions[{t.module, known->second}];
+      }
+    for (Target& t : found_.targets) {
+      if (!may_be_overloaded(t)) continue;
+      const std::string& name = names[place_of(t)];
+      if (functions[{t.module, name}] > 1) rename(t, name);
+    }
+  }
+
+  using Place = std::pair<size_t, FileAddr>;
+  static Place place_of(const Target& t) { return {t.module, t.point.function.addr}; }
+
+  bool may_be_overloaded(const Target& t) const {
+    const ProbeKind kind = options_.probes[t.request].kind;
+    const bool is_of_function =
+        kind == ProbeKind::kFunction || kind == ProbeKind::kReturn || kind == ProbeKind::kEveryInstruction;
+    return is_of_function && !t.instance && elf::is_mangled(t.point.function.name);
+  }
+
+  // "f", "f:return"; of an instruction, whose name is not made yet, "f+0x1f".
+  void rename(Target& t, const std::string& name) const {
+    std::string wanted = probe::overload_name(modules_[t.module], t.point.function);
+    if (t.name.empty()) {
+      t.name = fmt::format("{}+{:#x}", wanted, t.point.addr - t.point.function.addr);
+    } else if (t.name.starts_with(name)) {
+      t.name.replace(0, name.size(), wanted);
+    }
   }
 
   const Options& options_;

@@ -174,3 +174,10 @@ usage: more than 100, --max-probes
 case: nobody has that name
 run: blip count -n no_such_program_here --function main
 error: no_such_program_here, --wait
+
+case: all about one option
+run: blip help --capture
+expect: --capture LIST (trace, record)
+expect: entry(EXPR)
+run: blip help --nix
+usage: unknown option --nix, blip help VERB

@@ -58,6 +58,14 @@ case: no process of that name
 run: blip record -n no_such_name --function work -o t
 error: no process of yours is named no_such_name: --wait waits for one
 
+case: the time that it waits for a process is not part of the time it takes to arm
+target: workers 1
+launch: blip count -n late_comer --wait --function work --duration 60s
+wait: print-err waiting for a process named late_comer
+sh: cp $TARGETS/loop_calls late_comer; sleep 4; (sleep 1.5; echo; sleep 0.5) | ./late_comer 4
+end:
+check: 0 < armed.total_ms < 4000
+
 case: a process that is awaited
 target: workers 1
 launch: blip record -n forker --wait --function work --duration 20s -o t
