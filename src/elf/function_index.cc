@@ -43,6 +43,8 @@ FunctionIndex::FunctionIndex(std::span<const Function> functions, std::span<cons
   for (uint32_t i = 0; i < functions.size(); ++i) {
     const std::string_view name = functions[i].name;
     if (auto* same = names_.find(name)) same->push_back(i);
+    if (const std::string_view base = without_clone_suffix(name); base.size() != name.size())
+      if (auto* same = names_.find(base)) same->push_back(i);
     if (is_mangled(name)) add_words(name, i);
   }
 }
@@ -70,7 +72,7 @@ std::vector<uint32_t> FunctionIndex::candidates_for(const FunctionMatcher& match
 }
 
 std::span<const Function* const> FunctionIndex::matching(const FunctionMatcher& matcher) {
-  const auto [answer, is_new] = answers_.try_emplace({matcher.name(), matcher.scopes()});
+  const auto [answer, is_new] = answers_.try_emplace({matcher.name(), matcher.scopes(), matcher.clones()});
   if (!is_new) return answer->second;
   for (const uint32_t i : candidates_for(matcher))
     if (matcher.matches(functions_[i])) answer->second.push_back(&functions_[i]);

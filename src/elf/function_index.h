@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -52,7 +53,7 @@ class FunctionIndex {
   std::span<const Function> functions_;
   Wanted names_;
   Wanted words_;  // identifiers in mangled names: the parse of _ZN2ns5parseEv
-  std::map<std::pair<std::string, Scopes>, std::vector<const Function*>> answers_;
+  std::map<std::tuple<std::string, Scopes, Clones>, std::vector<const Function*>> answers_;
 };
 
 }  // namespace blip::elf

@@ -206,6 +206,22 @@ bool is_special(std::string_view mangled) { return mangled.starts_with("_ZT") ||
 
 }  // namespace
 
+std::string_view without_clone_suffix(std::string_view mangled) {
+  constexpr std::string_view kDigits = "0123456789";
+  constexpr std::array<std::string_view, 5> kKinds = {"constprop", "isra", "lto_priv", "llvm", "__uniq"};
+  std::string_view rest = mangled;
+  for (size_t dot; (dot = rest.rfind('.')) != kNone && dot != 0;) {
+    const std::string_view number = rest.substr(dot + 1);
+    const size_t kind_dot = rest.substr(0, dot).rfind('.');
+    if (number.empty() || number.find_first_not_of(kDigits) != kNone || kind_dot == kNone || kind_dot == 0)
+      break;
+    const std::string_view kind = rest.substr(kind_dot + 1, dot - kind_dot - 1);
+    if (std::find(kKinds.begin(), kKinds.end(), kind) == kKinds.end()) break;
+    rest = rest.substr(0, kind_dot);
+  }
+  return rest.find('.') == kNone ? rest : mangled;  // a part or a version of something, or a name with dots
+}
+
 bool is_in_a_scope(std::string_view name, std::string_view wanted) {
   if (operator_in(name) != name.size()) return false;
   if (name.ends_with('>') && !wanted.ends_with('>')) {
@@ -225,8 +241,8 @@ bool is_in_a_scope(std::string_view name, std::string_view wanted) {
 
 bool is_everything(const Spec& spec) { return spec.kind == SpecKind::kGlob && spec.name == "*"; }
 
-FunctionMatcher::FunctionMatcher(const Spec& spec, Scopes scopes)
-    : glob_(spec.kind == SpecKind::kGlob), scopes_(scopes), name_(spec.name) {
+FunctionMatcher::FunctionMatcher(const Spec& spec, Scopes scopes, Clones clones)
+    : glob_(spec.kind == SpecKind::kGlob), scopes_(scopes), clones_(clones), name_(spec.name) {
   if (glob_)
     required_ = glob_words(name_);
   else
@@ -276,17 +292,23 @@ bool FunctionMatcher::matches_with_hash(std::string_view mangled) const {
   return name && equal_or_glob(*name);
 }
 
-bool FunctionMatcher::matches(const Function& function) const {
-  if (glob_ && function.is_cold) return false;
-  if (equal_or_glob(function.name)) return true;
-  if (!is_mangled(function.name) || !could_match(function.name)) return false;
-  std::string demangled = demangle(function.name);
-  if (is_rust_v0(function.name))
+bool FunctionMatcher::matches_name(std::string_view name) const {
+  if (equal_or_glob(name)) return true;
+  if (!is_mangled(name) || !could_match(name)) return false;
+  std::string demangled = demangle(name);
+  if (is_rust_v0(name))
     return equal_or_glob(demangled) || equal_or_glob(without_rust_generics(demangled)) ||
            ends_in_name(without_rust_generics(demangled));
   const std::string plain = without_parameters(demangled);
-  return equal_or_glob(demangled) || equal_or_glob(plain) || ends_in_name(plain) ||
-         matches_with_hash(function.name);
+  return equal_or_glob(demangled) || equal_or_glob(plain) || ends_in_name(plain) || matches_with_hash(name);
+}
+
+bool FunctionMatcher::matches(const Function& function) const {
+  if (glob_ && function.is_cold) return false;
+  if (matches_name(function.name)) return true;
+  if (glob_ || clones_ == Clones::kNone) return false;
+  const std::string_view base = without_clone_suffix(function.name);
+  return base.size() != function.name.size() && matches_name(base);
 }
 
 }  // namespace blip::elf

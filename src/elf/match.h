@@ -23,6 +23,12 @@ bool is_glob(std::string_view text);
 // kAsWritten: `f` is no `ns::f`. kAny: it is, and `f` is `ns::f<int>`.
 enum class Scopes { kAsWritten, kAny };
 
+// kAlso: `f` is f.constprop.0 too: copies of the whole function that a compiler made for some of its callers.
+// Parts of one (f.part.0, f.cold) are reached from f itself.
+enum class Clones { kNone, kAlso };
+// "f.isra.0.constprop.1" -> "f"; a name of another kind stays.
+std::string_view without_clone_suffix(std::string_view mangled);
+
 // `name` without its scopes or its template arguments is `wanted`: shop::Service::handle<int> is handle, and
 // Service::handle. Both are without parameters.
 bool is_in_a_scope(std::string_view name, std::string_view wanted);
@@ -35,17 +41,20 @@ bool is_everything(const Spec& spec);
 // tables: a name is demangled only if a word of the SPEC occurs in its mangled text.
 class FunctionMatcher {
  public:
-  explicit FunctionMatcher(const Spec& spec, Scopes scopes = Scopes::kAsWritten);
+  explicit FunctionMatcher(const Spec& spec, Scopes scopes = Scopes::kAsWritten,
+                           Clones clones = Clones::kNone);
 
   bool matches(const Function& function) const;
 
   const std::string& name() const { return name_; }
   Scopes scopes() const { return scopes_; }
+  Clones clones() const { return clones_; }
   // One of the identifiers (for_each_identifier()) of each mangled name that matches; empty: none is known.
   const std::string& word() const { return word_; }
 
  private:
   void require_words();
+  bool matches_name(std::string_view name) const;
   bool equal_or_glob(std::string_view text) const;
   bool ends_in_name(std::string_view plain) const;
   bool could_match(std::string_view mangled) const;
@@ -53,6 +62,7 @@ class FunctionMatcher {
 
   bool glob_;
   Scopes scopes_;
+  Clones clones_;
   std::string name_;
   std::string word_;
   bool is_path_ = false;               // the name is identifiers with :: between them, and word_ is the last

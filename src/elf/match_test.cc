@@ -229,5 +229,24 @@ TEST(Suggest, near_names_first) {
   EXPECT_THAT(suggest("", functions), IsEmpty());
 }
 
+TEST(Clones, of_a_function_are_that_function) {
+  const auto means = [](const char* spec, const char* name) {
+    return FunctionMatcher(*parse_spec(spec), Scopes::kAsWritten, Clones::kAlso).matches({.name = name});
+  };
+  for (const char* name :
+       {"f", "f.constprop.0", "f.isra.12", "f.isra.0.constprop.1", "f.lto_priv.3", "f.llvm.12345"})
+    EXPECT_TRUE(means("f", name)) << name;
+  for (const char* name :
+       {"f.part.0", "f.cold", "f.cold.1", "f.part.0.constprop.0", "f.constprop.0.cold", "f.v2", "f.constprop",
+        "f.isra.x", ".constprop.0", "ff.constprop.0", "f..constprop.0"})
+    EXPECT_FALSE(means("f", name)) << name;
+  EXPECT_TRUE(means("ns::f", "_ZN2ns1fEi.constprop.0"));
+  EXPECT_TRUE(means("ns::f(int)", "_ZN2ns1fEi.isra.0"));
+  EXPECT_TRUE(means("f.constprop.0", "f.constprop.0"));
+  EXPECT_FALSE(means("f.constprop.0", "f"));
+  EXPECT_FALSE(means("f?", "f.isra.0"));
+  EXPECT_FALSE(FunctionMatcher(*parse_spec("f")).matches({.name = "f.isra.0"}));
+}
+
 }  // namespace
 }  // namespace blip::elf

@@ -41,14 +41,15 @@ class Finder {
     elf::Spec named = spec_;
     named.kind = elf::SpecKind::kName;
     ResolveContext quiet = context_;
-    quiet.hints = false;
+    quiet.hints = quiet.clones = false;
     const auto module = named_file();
     quiet.any_scope = !module;  // node+0xOFF is no place in Iterator::node
     const auto found = resolve_functions({&named, 1}, modules_, quiet);
     if (found && found->size() > 1) return several(*found);
     if (found) return in_function(found->front());
     if (module) return in_file(*module, FileAddr(spec_.offset));
-    return context_.hints ? resolve_functions({&named, 1}, modules_, context_).error() : found.error();
+    quiet.hints = context_.hints;
+    return resolve_functions({&named, 1}, modules_, quiet).error();
   }
 
  private:

@@ -47,9 +47,10 @@ class Resolver {
           return elf::module_matches(*spec.module, m.basename());
         }))
       return no_module(spec);
-    TRY(bool matched, match_modules(request, elf::FunctionMatcher(spec)));
+    const elf::Clones clones = context_.clones ? elf::Clones::kAlso : elf::Clones::kNone;
+    TRY(bool matched, match_modules(request, elf::FunctionMatcher(spec, elf::Scopes::kAsWritten, clones)));
     if (!matched && context_.any_scope && spec.kind == elf::SpecKind::kName) {
-      TRY(matched, match_modules(request, elf::FunctionMatcher(spec, elf::Scopes::kAny)));
+      TRY(matched, match_modules(request, elf::FunctionMatcher(spec, elf::Scopes::kAny, clones)));
     }
     TRY_OK(resolve_ifuncs(request));
     if (!matched) return no_match(spec);

@@ -41,6 +41,7 @@ struct ResolveContext {
   std::span<const proc::Map> maps;  // of the target, to say what is at an address that is no code
   bool hints = true;                // errors tell the nearest names, which takes time
   bool any_scope = true;            // where nothing is called `f`, it means `ns::f`
+  bool clones = true;               // `f` means f.constprop.0 too
   NameIndexes* names = nullptr;     // of somebody who asks many times
   InstructionStarts* starts = nullptr;
 };

@@ -110,22 +110,26 @@ void TracedProcess::tell_where_found() {
   for (size_t i = 0; i < probes.size(); ++i) {
     const elf::Spec& spec = probes[i].spec;
     std::set<std::string> where, names;
+    bool as_written = false;
     for (const Target& t : plan_.targets) {
       if (t.request != i) continue;
       where.insert(plan_.modules[t.module].basename());
-      if (spec.kind == elf::SpecKind::kName && t.point.is_entry && !t.instance &&
-          !elf::FunctionMatcher(spec).matches(t.point.function))
+      if (spec.kind != elf::SpecKind::kName || !t.point.is_entry || t.instance) continue;
+      if (elf::FunctionMatcher(spec).matches(t.point.function))
+        as_written = true;
+      else
         names.insert(probe::display_name(plan_.modules[t.module], t.point.function));
     }
     if (spec.kind == elf::SpecKind::kGlob && !spec.module && !where.empty() &&
         !where.contains(plan_.modules.front().basename()))
       remarks_.push_back(fmt::format("{}: nothing in the executable matches: found in {}", spec.text,
                                      fmt::join(where, ", ")));
+    const std::string_view means = as_written ? "also means" : "means";
     if (!names.empty() && names.size() <= kMostNames)
-      remarks_.push_back(fmt::format("{} means {}", spec.text, fmt::join(names, ", ")));
+      remarks_.push_back(fmt::format("{} {} {}", spec.text, means, fmt::join(names, ", ")));
     if (names.size() > kMostNames)
       remarks_.push_back(
-          fmt::format("{} means {} functions, such as {}", spec.text, names.size(), *names.begin()));
+          fmt::format("{} {} {} functions, such as {}", spec.text, means, names.size(), *names.begin()));
   }
 }
 

@@ -228,3 +228,16 @@ until: alone
 run: blip count --function main --function _start -- $TARGETS/$EACH 5
 expect: main 1
 expect: _start 1
+
+case: clones that the compiler made of a function are that function
+target: clones 7
+run: blip count -p $PID --function scale --function fill
+check: counted() == {"scale.constprop.0": 7, "fill.constprop.0": 7, "fill": 7}
+expect-stderr: blip: scale means scale.constprop.0
+expect-stderr: blip: fill also means fill.constprop.0
+run: blip trace -p $PID --return scale --max-events 2
+check: all("scale.constprop.0:return" in line for line in out.splitlines())
+run: blip count -p $PID --probe fill+0
+check: counted() == {"fill+0x0": 7}
+run: blip count -p $PID --probe scale+0
+error: no function matches 'scale+0'
