@@ -30,6 +30,12 @@ class Mapping {
   // As mmap(2) with a kernel-chosen address; fails with the errno of mmap.
   static Result<Mapping> create(size_t size, int prot, int flags, int fd, off_t offset);
 
+  // Of a file that is only read: its pages are not counted as this process's memory until they are read
+  // again.
+  void release_pages() const {
+    if (data_) ::madvise(data_, size_, MADV_DONTNEED);
+  }
+
   uint8_t* data() const { return static_cast<uint8_t*>(data_); }
   size_t size() const { return size_; }
   std::span<uint8_t> bytes() const { return {data(), size_}; }

@@ -100,6 +100,10 @@ class ElfFile {
   std::optional<FileRange> build_id_range() const;
   bool is_go() const;
 
+  // What was read of a mapped file is not counted as blip's memory until it is read again, from the page
+  // cache.
+  void release_pages() const { mapping_.release_pages(); }
+
  private:
   ElfFile() = default;
 

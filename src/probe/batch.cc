@@ -5,6 +5,8 @@
 #include <iterator>
 #include <optional>
 
+#include "base/give_back.h"
+
 namespace blip::probe {
 
 namespace {
@@ -40,13 +42,24 @@ class FileText {
 
 }  // namespace
 
-Batch::Batch(std::span<const Module> modules, ModuleSites sites, std::span<const Probe> probes, size_t first,
+Batch::Batch(std::span<const Module> modules, ModuleSites sites, ProbeList probes,
              std::vector<x86::CloneSite> clone_sites, const jit::Environment& env)
     : sites_(std::move(sites)),
       clone_sites_(std::move(clone_sites)),
-      jobs_(pad_jobs(sites_, probes, first)),
+      jobs_(pad_jobs(sites_, probes)),
       neighbourhoods_(group_sites(modules, jobs_, probes, clone_sites_, env)),
       trampolines_(pack_trampolines(entries_of(jobs_))) {}
+
+void Batch::settle() {
+  for (std::vector<Site>& sites : sites_)
+    for (Site& site : sites) {
+      free_contents(site.bytes);
+      free_contents(site.springboard_bytes);
+      free_contents(site.lead);
+    }
+  free_contents(neighbourhoods_);
+  trampolines_ = {};
+}
 
 size_t Batch::max_edits() const {
   return clone_sites_.size() + jobs_.size() +
@@ -80,9 +93,8 @@ void Batch::refuse_without_trampoline(const PadFile& file, std::vector<BuiltPad>
   });
 }
 
-Result<MadePatches> Batch::build(const PadFile& file, std::span<const Module> modules,
-                                 std::span<const Probe> probes, const jit::Environment& env,
-                                 bool shadow_stack) const {
+Result<MadePatches> Batch::build(const PadFile& file, std::span<const Module> modules, ProbeList probes,
+                                 const jit::Environment& env, bool shadow_stack) const {
   std::vector<BuiltPad> pads;
   std::vector<std::pair<size_t, std::string>> refused = refused_;
   TargetAddr trap_stub, runtime;

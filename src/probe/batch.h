@@ -21,9 +21,8 @@ namespace blip::probe {
 // it stays where it is.
 class Batch {
  public:
-  // `probes` from `first` on belong to the sites. Of `env` only what is known before the process has been
-  // stopped.
-  Batch(std::span<const Module> modules, ModuleSites sites, std::span<const Probe> probes, size_t first,
+  // The probes belong to the sites. Of `env` only what is known before the process has been stopped.
+  Batch(std::span<const Module> modules, ModuleSites sites, ProbeList probes,
         std::vector<x86::CloneSite> clone_sites, const jit::Environment& env);
   Batch(const Batch&) = delete;
   Batch& operator=(const Batch&) = delete;
@@ -35,14 +34,15 @@ class Batch {
   size_t max_edits() const;
   // How many sites are traps.
   size_t traps() const;
+  // Nothing is built again: what only pads are made of is given up.
+  void settle();
   // Leaves a site out of what build() makes.
   void refuse(size_t job, std::string reason) { refused_.emplace_back(job, std::move(reason)); }
 
   // Writes pads and trampolines into the file, which has been mapped for this batch, and says what is to be
   // done to the text. May be done again.
-  Result<MadePatches> build(const PadFile& file, std::span<const Module> modules,
-                            std::span<const Probe> probes, const jit::Environment& env,
-                            bool shadow_stack) const;
+  Result<MadePatches> build(const PadFile& file, std::span<const Module> modules, ProbeList probes,
+                            const jit::Environment& env, bool shadow_stack) const;
 
  private:
   void refuse_without_trampoline(const PadFile& file, std::vector<BuiltPad>& pads,

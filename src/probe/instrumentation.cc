@@ -23,6 +23,7 @@
 #include <utility>
 
 #include "abi/shadow.h"
+#include "base/give_back.h"
 #include "base/stop.h"
 #include "jit/hit_needs.h"
 #include "jit/stubs.h"
@@ -207,7 +208,7 @@ Status Instrumentation::run(ModuleSites sites) {
   plan_calls();
   TRY_OK(stop::check());
   watched.insert(watched.end(), call_sites_.begin(), call_sites_.end());
-  batches_.emplace_back(modules_, std::move(sites), probes_, 0, std::move(watched), environment());
+  batches_.emplace_back(modules_, std::move(sites), probes(), std::move(watched), environment());
   refuse_returns(batches_.back());
   if (!no_traps_.empty()) refuse_traps(batches_.back(), no_traps_);
   geometry_.site_count =
@@ -223,7 +224,18 @@ Status Instrumentation::run(ModuleSites sites) {
   TRY_OK(stop::check());
   TRY_OK(patch_patiently());
   fill_rings();
+  settle();
   return {};
+}
+
+// What programs do is in their pads now; that they are many is where the memory went.
+void Instrumentation::settle() {
+  settled_ask_kernel_ = asks_kernel();
+  for (const Probe& probe : probes_) recorded_ |= jit::recorded_by(probe.program);
+  settled_ += probes_.size();
+  free_contents(probes_);
+  batches_.back().settle();
+  give_back_memory();
 }
 
 Status Instrumentation::patch_patiently() {
@@ -305,7 +317,7 @@ Status Instrumentation::check_tsc(proc::RemoteCaller& caller) {
 }
 
 jit::Environment Instrumentation::environment() const {
-  jit::Recorded recorded;
+  jit::Recorded recorded = recorded_;
   for (const Probe& probe : probes_) recorded |= jit::recorded_by(probe.program);
   return {.geometry = geometry_,
           .control = region_.control,
@@ -345,7 +357,7 @@ Status Instrumentation::build() {
   prepare_stacks();
   const Batch& batch = batches_.back();
   TRY(MadePatches made,
-      batch.build(region_.pad_files.back(), modules_, probes_, environment(), facts_.shadow_stack));
+      batch.build(region_.pad_files.back(), modules_, probes(), environment(), facts_.shadow_stack));
   site_table_ = SiteTable(
       {reinterpret_cast<abi::SiteEntry*>(region() + geometry_.sites_offset()), geometry_.site_count});
   table_ = {};
@@ -420,7 +432,7 @@ uint64_t Instrumentation::shadow_size() const {
 // For the thread's id, to read memory, or to wait for blip. A system call that nobody wants might displease a
 // filter that comes later.
 bool Instrumentation::asks_kernel() const {
-  if (geometry_.ranges || (spare_probes_ != 0 && spares_ask_kernel_)) return true;
+  if (geometry_.ranges || settled_ask_kernel_ || (spare_probes_ != 0 && spares_ask_kernel_)) return true;
   return std::any_of(probes_.begin(), probes_.end(), [](const Probe& probe) {
     if (jit::asks_kernel(probe.program.hit) || probe.program.stack_at != 0 ||
         probe.program.kind == jit::Program::Kind::kTellLibraries)

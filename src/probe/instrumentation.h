@@ -86,7 +86,7 @@ class Instrumentation {
   // What gets the rest of the rings' memory; null: they have all of it. Lives as long as this.
   const RingFiller* filler() const { return filler_.get(); }
   const ArmReport& report() const { return report_; }
-  size_t probe_count() const { return probes_.size(); }
+  size_t probe_count() const { return settled_ + probes_.size(); }
   // Tells a later blip more of what the records are, if there is room.
   void write_schema(std::string_view text);
   // Turns one probe off or on again, in all processes that have it, without stopping anybody.
@@ -167,7 +167,7 @@ class Instrumentation {
   Status drop_traps(const std::string& reason);
   Status start_traps(proc::Attachment& attachment, const std::vector<proc::Map>& maps);
   void take(const Batch& batch, MadePatches made);
-  Status add_batch(std::span<const Module> modules, ModuleSites sites, size_t first);
+  Status add_batch(std::span<const Module> modules, ModuleSites sites);
   Status check_mapped(const std::vector<proc::Map>& maps);
   void refuse_overlaps(Batch& batch) const;
   void refuse_returns(Batch& batch) const;
@@ -178,12 +178,14 @@ class Instrumentation {
   uint32_t unannounced_gate() const;
   jit::Environment environment() const;
   bool asks_kernel() const;
+  ProbeList probes() const { return {probes_, settled_}; }
+  void settle();
   bool forbids_calls() const { return !asks_kernel() || !no_calls_.empty(); }
   uint64_t shadow_size() const;
   Status write_gate(uint32_t gate);
   void populate();
   Status allocate(size_t edits);
-  Status make_live(size_t first);
+  Status make_live();
   void start_rings();
   void fill_rings();
   Status patch_patiently();
@@ -216,7 +218,10 @@ class Instrumentation {
   const proc::Process& process_;
   proc::Memory& memory_;
   std::span<const Module> modules_;
-  std::vector<Probe> probes_;
+  std::vector<Probe> probes_;  // those that are not armed yet
+  size_t settled_ = 0;         // those that were: their pads are made, and their numbers are the lower ones
+  jit::Recorded recorded_;     // by them
+  bool settled_ask_kernel_ = false;
   abi::Geometry geometry_;
   std::vector<x86::CloneSite> clone_sites_;
   SigactionSites sigaction_;  // looked for only if there are traps

@@ -34,13 +34,13 @@ AddrRange bytes_of(const x86::Rewrite& r) { return {r.start, std::max(r.end(), r
 }  // namespace
 
 Status Instrumentation::check_room(size_t probes) const {
-  if (probes_.size() + probes > geometry_.probe_count)
+  if (probe_count() + probes > geometry_.probe_count)
     return Error(
         ErrorKind::kUnsupported,
         fmt::format(
             "no more than {} probes were provided for in this trace, {} are used and {} needed: say a "
             "larger --max-probes, which room is made by",
-            geometry_.probe_count, probes_.size(), probes));
+            geometry_.probe_count, probe_count(), probes));
   if (region_.pad_files.size() == abi::kMaxPadFiles)
     return Error(ErrorKind::kUnsupported, "probes were added to this trace too many times");
   return {};
@@ -48,34 +48,33 @@ Status Instrumentation::check_room(size_t probes) const {
 
 Status Instrumentation::add(std::span<const proc::Map> mapped, std::span<const Module> modules,
                             ModuleSites sites, std::vector<Probe> probes) {
-  const size_t first = probes_.size();
   TRY_OK(check_room(probes.size()));
-  for (Probe& probe : probes) {
-    probe.program.switch_index = static_cast<uint32_t>(probes_.size());
-    probes_.push_back(std::move(probe));
-  }
+  probes_ = std::move(probes);
+  for (size_t i = 0; i < probes_.size(); ++i)
+    probes_[i].program.switch_index = static_cast<uint32_t>(settled_ + i);
   if (!mapped.empty())
     for (const Module& module : modules) libraries_.push_back(module.extent());
   mapped_.assign(mapped.begin(), mapped.end());
   report_.last_paused = {};
-  auto status = proc::on_tracer_thread([&] { return add_batch(modules, std::move(sites), first); });
+  auto status = proc::on_tracer_thread([&] { return add_batch(modules, std::move(sites)); });
   mapped_.clear();
+  const size_t first = settled_;
+  settle();
   if (status) return {};
-  for (size_t i = first; i < probes_.size(); ++i) report_.refused.emplace_back(i, status.error().message());
+  for (size_t i = first; i < settled_; ++i) report_.refused.emplace_back(i, status.error().message());
   for (Patch& patch : table_.patches) patch.fresh = false;  // not to be tried again, but to be restored
   return status;
 }
 
-Status Instrumentation::add_batch(std::span<const Module> modules, ModuleSites sites, size_t first) {
-  batches_.emplace_back(modules, std::move(sites), probes_, first, std::vector<x86::CloneSite>(),
-                        environment());
+Status Instrumentation::add_batch(std::span<const Module> modules, ModuleSites sites) {
+  batches_.emplace_back(modules, std::move(sites), probes(), std::vector<x86::CloneSite>(), environment());
   Batch& batch = batches_.back();
   if (batch.max_edits() > site_table_.room())
     return Error(
         ErrorKind::kUnsupported,
         "no room for more probes was provided for in this trace: say a larger --max-probes, which room "
         "is made by");
-  TRY_OK(make_live(first));
+  TRY_OK(make_live());
   refuse_overlaps(batch);
   refuse_returns(batch);
   refuse_traps(batch, "traps cannot be added to a trace that runs");
@@ -88,17 +87,16 @@ Status Instrumentation::add_batch(std::span<const Module> modules, ModuleSites s
   header->pad_files[region_.pad_files.size() - 1] = region_.pad_files.back().inode;
   header->pad_file_count = static_cast<uint32_t>(region_.pad_files.size());
   TRY(MadePatches made,
-      batch.build(region_.pad_files.back(), modules, probes_, environment(), facts_.shadow_stack));
+      batch.build(region_.pad_files.back(), modules, probes(), environment(), facts_.shadow_stack));
   take(batch, std::move(made));
   return patch_patiently();
 }
 
-// Memory for what the probes from `first` on will write to. The target's page tables are filled by its first
+// Memory for what the new probes will write to. The target's page tables are filled by its first
 // hits.
-Status Instrumentation::make_live(size_t first) {
+Status Instrumentation::make_live() {
   uint32_t classes = live_classes_;
-  for (size_t i = first; i < probes_.size(); ++i)
-    classes = std::max(classes, probes_[i].program.class_id + 1);
+  for (const Probe& probe : probes_) classes = std::max(classes, probe.program.class_id + 1);
   std::vector<RegionPart> parts = histogram_parts(geometry_, online_, live_classes_, classes);
   const size_t used = geometry_.site_count - site_table_.room();
   parts.push_back({geometry_.sites_offset() + used * sizeof(abi::SiteEntry),

@@ -34,6 +34,11 @@ bool Module::is_libc() const {
 
 Module Module::moved_to(uint64_t bias) const { return Module(file_, path_, bias, is_executable_); }
 
+void Module::release_pages() const {
+  file().release_pages();
+  for (const elf::ElfFile& debug : debug_files()) debug.release_pages();
+}
+
 AddrRange Module::extent() const {
   AddrRange range{TargetAddr(UINT64_MAX), TargetAddr(0)};
   for (const elf::Segment& s : file().segments()) {

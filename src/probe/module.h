@@ -52,6 +52,8 @@ class Module {
   std::span<const FileRange> frames() const { return file_->frames(); }
   std::span<const elf::ElfFile> debug_files() const { return file_->debug_files(); }
   const std::vector<std::string>& notes() const { return file_->notes(); }
+  // See ElfFile: of the file and its debug files.
+  void release_pages() const;
 
  private:
   std::shared_ptr<ModuleFile> file_;

@@ -34,7 +34,7 @@ AddrRange reach_of(AddrRange extent) {
   return {TargetAddr(extent.end.value > room ? extent.end.value - room : 0), extent.begin + room};
 }
 
-std::vector<jit::PadProbe> pad_probes(const PadJob& job, std::span<const Probe> probes) {
+std::vector<jit::PadProbe> pad_probes(const PadJob& job, ProbeList probes) {
   std::vector<jit::PadProbe> result;
   result.reserve(job.probes.size());
   for (uint32_t i : job.probes) {
@@ -55,12 +55,12 @@ jit::PadSite pad_site(const Site& site, std::span<const jit::PadProbe> probes) {
           .lead = site.lead};
 }
 
-uint64_t size_bound(const PadJob& job, std::span<const Probe> probes) {
+uint64_t size_bound(const PadJob& job, ProbeList probes) {
   return align_up(jit::max_pad_size(pad_site(*job.site, pad_probes(job, probes))), jit::kPadAlign);
 }
 
 // How much of its bound a pad really needs, from some of them, built for no place in particular.
-double fill_of(std::span<const PadJob> jobs, std::span<const Probe> probes, jit::Environment env) {
+double fill_of(std::span<const PadJob> jobs, ProbeList probes, jit::Environment env) {
   constexpr size_t kSamples = 256;
   constexpr double kMargin = 1.1;
   env.control = TargetAddr(0x7fff'0000'0000);
@@ -107,8 +107,8 @@ class AreaPart {
 
 class AreaBuilder {
  public:
-  AreaBuilder(TargetAddr at, std::span<uint8_t> code, std::span<const PadJob> jobs,
-              std::span<const Probe> probes, const jit::Environment& env, bool shadow_stack)
+  AreaBuilder(TargetAddr at, std::span<uint8_t> code, std::span<const PadJob> jobs, ProbeList probes,
+              const jit::Environment& env, bool shadow_stack)
       : at_(at), code_(code), jobs_(jobs), probes_(probes), env_(env), shadow_stack_(shadow_stack) {}
 
   Result<BuiltArea> run(const Neighbourhood& group, std::span<const x86::CloneSite> clone_sites) {
@@ -210,7 +210,7 @@ class AreaBuilder {
   TargetAddr at_;
   std::span<uint8_t> code_;
   std::span<const PadJob> jobs_;
-  std::span<const Probe> probes_;
+  ProbeList probes_;
   const jit::Environment& env_;
   bool shadow_stack_;
   jit::AreaStubs stubs_;
@@ -228,7 +228,7 @@ const Module* module_at(std::span<const Module> modules, TargetAddr a) {
 // Many pads get the room they should need, a few the most they can need.
 class AreaCutter {
  public:
-  AreaCutter(const Neighbourhood& group, std::span<const PadJob> jobs, std::span<const Probe> probes,
+  AreaCutter(const Neighbourhood& group, std::span<const PadJob> jobs, ProbeList probes,
              std::span<const x86::CloneSite> clone_sites)
       : group_(group), jobs_(jobs), probes_(probes), clone_sites_(clone_sites) {}
 
@@ -281,7 +281,7 @@ class AreaCutter {
 
   const Neighbourhood& group_;
   std::span<const PadJob> jobs_;
-  std::span<const Probe> probes_;
+  ProbeList probes_;
   std::span<const x86::CloneSite> clone_sites_;
   double fill_ = 1;
   double expected_ = 0;  // bytes of the last area's pads
@@ -312,14 +312,14 @@ std::vector<Member> members_of(std::span<const Module> modules, std::span<const 
 
 }  // namespace
 
-std::vector<PadJob> pad_jobs(const ModuleSites& sites, std::span<const Probe> probes, size_t first) {
+std::vector<PadJob> pad_jobs(const ModuleSites& sites, ProbeList probes) {
   std::vector<PadJob> jobs;
   std::vector<size_t> begin(sites.size());
   for (size_t m = 0; m < sites.size(); ++m) {
     begin[m] = jobs.size();
     for (const Site& site : sites[m]) jobs.push_back({.module = m, .site = &site, .probes = {}});
   }
-  for (size_t i = first; i < probes.size(); ++i) {
+  for (size_t i = probes.first(); i < probes.end(); ++i) {
     if (probes[i].planned.refused()) continue;
     jobs[begin[probes[i].module] + probes[i].planned.site].probes.push_back(static_cast<uint32_t>(i));
   }
@@ -333,8 +333,7 @@ std::vector<PadJob> pad_jobs(const ModuleSites& sites, std::span<const Probe> pr
 }
 
 std::vector<Neighbourhood> group_sites(std::span<const Module> modules, std::span<const PadJob> jobs,
-                                       std::span<const Probe> probes,
-                                       std::span<const x86::CloneSite> clone_sites,
+                                       ProbeList probes, std::span<const x86::CloneSite> clone_sites,
                                        const jit::Environment& env) {
   std::vector<Neighbourhood> groups;
   AddrRange span;
@@ -358,7 +357,7 @@ std::vector<Neighbourhood> group_sites(std::span<const Module> modules, std::spa
 }
 
 Result<BuiltArea> build_area(TargetAddr at, std::span<uint8_t> code, const Neighbourhood& neighbourhood,
-                             std::span<const PadJob> jobs, std::span<const Probe> probes,
+                             std::span<const PadJob> jobs, ProbeList probes,
                              std::span<const x86::CloneSite> clone_sites, const jit::Environment& env,
                              bool shadow_stack) {
   return AreaBuilder(at, code, jobs, probes, env, shadow_stack).run(neighbourhood, clone_sites);

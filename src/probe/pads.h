@@ -28,6 +28,21 @@ struct Probe {
   size_t group = kAlone;  // probes of a group are armed together or not at all
 };
 
+// Probes by their numbers in the trace. Those before `first` are armed already, and not here any more.
+class ProbeList {
+ public:
+  ProbeList(std::span<const Probe> probes, size_t first = 0) : probes_(probes), first_(first) {}
+  ProbeList(const std::vector<Probe>& probes) : probes_(probes) {}
+
+  const Probe& operator[](size_t number) const { return probes_[number - first_]; }
+  size_t first() const { return first_; }
+  size_t end() const { return first_ + probes_.size(); }
+
+ private:
+  std::span<const Probe> probes_;
+  size_t first_ = 0;
+};
+
 // The sites of each module, as planned.
 using ModuleSites = std::vector<std::vector<Site>>;
 
@@ -38,8 +53,8 @@ struct PadJob {
   std::vector<uint32_t> probes;  // indices
 };
 
-// One per site, sorted by address. The sites must outlive them. Only the probes from `first` on are meant.
-std::vector<PadJob> pad_jobs(const ModuleSites& sites, std::span<const Probe> probes, size_t first = 0);
+// One per site, sorted by address. The sites must outlive them.
+std::vector<PadJob> pad_jobs(const ModuleSites& sites, ProbeList probes);
 
 // Code that will share an area of pads, because one area can reach it all.
 struct Neighbourhood {
@@ -52,8 +67,7 @@ struct Neighbourhood {
 
 // Of `env` only what is known before the process has been stopped.
 std::vector<Neighbourhood> group_sites(std::span<const Module> modules, std::span<const PadJob> jobs,
-                                       std::span<const Probe> probes,
-                                       std::span<const x86::CloneSite> clone_sites,
+                                       ProbeList probes, std::span<const x86::CloneSite> clone_sites,
                                        const jit::Environment& env);
 
 // A pad that has been built.
@@ -78,7 +92,7 @@ struct BuiltArea {
 // Fills `code`, the neighbourhood's area, which lies at `at` in the target. A pad that cannot be built
 // refuses its job only.
 Result<BuiltArea> build_area(TargetAddr at, std::span<uint8_t> code, const Neighbourhood& neighbourhood,
-                             std::span<const PadJob> jobs, std::span<const Probe> probes,
+                             std::span<const PadJob> jobs, ProbeList probes,
                              std::span<const x86::CloneSite> clone_sites, const jit::Environment& env,
                              bool shadow_stack);
 

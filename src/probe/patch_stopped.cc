@@ -124,9 +124,9 @@ bool Instrumentation::watches(const x86::Rewrite& rewrite) const {
 void Instrumentation::switch_off_broken_groups() {
   std::set<size_t> broken;
   for (const auto& [probe, reason] : report_.refused)
-    if (probes_[probe].group != Probe::kAlone) broken.insert(probes_[probe].group);
-  for (size_t i = 0; !broken.empty() && i < probes_.size(); ++i)
-    if (broken.contains(probes_[i].group)) switch_probe(i, false);
+    if (probe >= settled_ && probes()[probe].group != Probe::kAlone) broken.insert(probes()[probe].group);
+  for (size_t i = settled_; !broken.empty() && i < probe_count(); ++i)
+    if (broken.contains(probes()[i].group)) switch_probe(i, false);
 }
 
 Status Instrumentation::drop(const std::vector<const Patch*>& blocked, const std::string& reason) {

@@ -230,6 +230,7 @@ class PointPlanner {
   void make_sites() {
     std::sort(rewrites_.begin(), rewrites_.end(),
               [](const x86::Rewrite& a, const x86::Rewrite& b) { return a.start < b.start; });
+    plan_.sites.reserve(rewrites_.size());
     for (const x86::Rewrite& rewrite : rewrites_) plan_.sites.push_back(site_of(rewrite, rewrites_));
     for (size_t i = 0; i < points_.size(); ++i) {
       PlannedProbe& probe = plan_.probes[i];

@@ -6,6 +6,7 @@
 #include "probe/text.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 namespace blip::probe {
@@ -23,8 +24,7 @@ struct Run {
   TargetAddr begin;
   TargetAddr end{};
   size_t first = 0, last = 0;  // edits
-  std::vector<uint8_t> found;
-  std::vector<uint8_t> wanted;
+  std::vector<uint8_t> bytes;  // first as they are there, then as they shall be
   bool mapped = true;
 };
 
@@ -45,8 +45,10 @@ class TextWriter {
       report.foreign.insert(report.foreign.end(), foreign.begin(), foreign.end());
       subtract(which, dropped);
     }
+    for (const uint32_t i : set_.late_edits())
+      if (which[i]) put_back(run_of(i), i);
     TRY_OK(write_pages(which));
-    TRY_OK(write_late(set_.late_edits(), which));
+    TRY_OK(write_late(set_.late_edits(), which, true));
     return report;
   }
 
@@ -64,7 +66,7 @@ class TextWriter {
     }
     std::vector<uint32_t> late(set_.late_edits().begin(), set_.late_edits().end());
     std::reverse(late.begin(), late.end());
-    TRY_OK(write_late(late, which));
+    TRY_OK(write_late(late, which, false));
     TRY_OK(write_pages(which));
     return report;
   }
@@ -86,26 +88,35 @@ class TextWriter {
     }
     std::vector<proc::ReadRequest> requests;
     for (Run& run : runs_) {
-      run.found.resize(run.end - run.begin);
-      requests.push_back({run.begin, run.found});
+      run.bytes.resize(run.end - run.begin);
+      requests.push_back({run.begin, run.bytes});
     }
-    if (memory_.read_all(requests)) return;
-    // Some page is gone (a library was unloaded): find out which.
-    for (Run& run : runs_) run.mapped = memory_.read(run.begin, run.found).has_value();
+    // If some page is gone (a library was unloaded): find out which.
+    if (!memory_.read_all(requests))
+      for (Run& run : runs_) run.mapped = memory_.read(run.begin, run.bytes).has_value();
+    read_ = which;
+    found_.resize(edits_.size());
+    for (Run& run : runs_)
+      for (size_t i = run.first; i < run.last; ++i)
+        if (which[i]) std::memcpy(found_[i].data(), at(run, edits_[i].addr), edits_[i].size);
   }
 
-  // Changes the chosen bytes in `wanted`; those that are not as expected.
+  void put_back(Run& run, size_t i) {
+    if (read_[i]) std::memcpy(at(run, edits_[i].addr), found_[i].data(), edits_[i].size);
+  }
+
+  // Changes the chosen bytes; those that are not as expected.
   std::vector<size_t> apply(const EditMask& which, bool install) {
     std::vector<size_t> foreign;
     for (Run& run : runs_) {
-      run.wanted = run.found;
+      for (size_t i = run.first; i < run.last; ++i) put_back(run, i);
       for (size_t i = run.first; i < run.last; ++i)
         if (which[i] && (!run.mapped || !apply_one(run, edits_[i], install))) foreign.push_back(i);
     }
     if (!install || !foreign.empty()) return foreign;
     for (Run& run : runs_) {
       for (size_t i = run.first; i < run.last; ++i)
-        if (which[i] && !holds(at(run.wanted, run, edits_[i].end()), edits_[i].tail())) foreign.push_back(i);
+        if (which[i] && !holds(at(run, edits_[i].end()), edits_[i].tail())) foreign.push_back(i);
     }
     return foreign;
   }
@@ -113,7 +124,7 @@ class TextWriter {
   static bool apply_one(Run& run, const Edit& edit, bool install) {
     const auto expected = install ? edit.original_bytes() : edit.changed_bytes();
     const auto wanted = install ? edit.changed_bytes() : edit.original_bytes();
-    uint8_t* place = at(run.wanted, run, edit.addr);
+    uint8_t* place = at(run, edit.addr);
     if (holds(place, wanted)) return true;
     if (!holds(place, expected) && (install || !half_undone(place, edit))) return false;
     std::memcpy(place, wanted.data(), wanted.size());
@@ -126,9 +137,7 @@ class TextWriter {
     return edit.size > 1 && place[0] == edit.original[0] && holds(place + 1, edit.changed_bytes().subspan(1));
   }
 
-  static uint8_t* at(std::vector<uint8_t>& bytes, const Run& run, TargetAddr a) {
-    return bytes.data() + (a - run.begin);
-  }
+  static uint8_t* at(Run& run, TargetAddr a) { return run.bytes.data() + (a - run.begin); }
 
   // Everything that is not late, one write for each page that changes.
   Status write_pages(const EditMask& which) {
@@ -138,33 +147,31 @@ class TextWriter {
         TargetAddr begin, end;
         for (; i < run.last && page_of(edits_[i].addr) == page; ++i) {
           const Edit& edit = edits_[i];
-          if (!which[i] || set_.late(i) || !update(run, edit)) continue;
+          if (!which[i] || set_.late(i) || !changes(run, i)) continue;
           if (begin == TargetAddr()) begin = edit.addr;
           end = edit.end();
         }
-        if (begin != TargetAddr()) TRY_OK(memory_.write(begin, {at(run.found, run, begin), end - begin}));
+        if (begin != TargetAddr()) TRY_OK(memory_.write(begin, {at(run, begin), end - begin}));
       }
     }
     return {};
   }
 
-  Status write_late(std::span<const uint32_t> late, const EditMask& which) {
+  Status write_late(std::span<const uint32_t> late, const EditMask& which, bool install) {
     for (uint32_t i : late) {
       if (!which[i]) continue;
       const Edit& edit = edits_[i];
       Run& run = run_of(i);
-      if (update(run, edit)) TRY_OK(memory_.write(edit.addr, {at(run.found, run, edit.addr), edit.size}));
+      uint8_t* const place = at(run, edit.addr);
+      std::memcpy(place, (install ? edit.changed : edit.original).data(), edit.size);
+      if (changes(run, i)) TRY_OK(memory_.write(edit.addr, {place, edit.size}));
     }
     return {};
   }
 
-  // Takes an edit over into what is (about to be) in the target; false if it is there already.
-  static bool update(Run& run, const Edit& edit) {
-    uint8_t* now = at(run.found, run, edit.addr);
-    const uint8_t* wanted = at(run.wanted, run, edit.addr);
-    if (std::memcmp(now, wanted, edit.size) == 0) return false;
-    std::memcpy(now, wanted, edit.size);
-    return true;
+  // False: what is wanted is there already.
+  bool changes(Run& run, size_t i) const {
+    return std::memcmp(at(run, edits_[i].addr), found_[i].data(), edits_[i].size) != 0;
   }
 
   Run& run_of(size_t i) {
@@ -177,6 +184,8 @@ class TextWriter {
   const EditSet& set_;
   std::span<const Edit> edits_;
   std::vector<Run> runs_;
+  EditMask read_;
+  std::vector<std::array<uint8_t, abi::kMaxEdit>> found_;  // by edit, of those that were read
 };
 
 }  // namespace

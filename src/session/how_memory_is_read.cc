@@ -18,8 +18,10 @@ bool TracedProcess::reads_memory() const {
   if (stacks_) return true;
   const auto& requests = context_.options.probes;
   if (!late_requests_.empty() && std::any_of(requests.begin(), requests.end(), asks_for_data)) return true;
-  return std::any_of(plan_.probes.begin(), plan_.probes.end(),
-                     [](const probe::Probe& p) { return jit::reads_far(p.program.hit); });
+  const auto reads = [](const probe::Probe& p) { return jit::reads_far(p.program.hit); };
+  return std::any_of(plan_.probes.begin(), plan_.probes.end(), reads) ||
+         std::any_of(plan_.handed_over.begin(), plan_.handed_over.end(),
+                     [](const ProbePlan::HandedOver& p) { return p.reads_far; });
 }
 
 // The first look comes at once: who waits for a miss is slow until then.

@@ -36,7 +36,7 @@ TargetAddr page_of(TargetAddr a) { return TargetAddr(a.value / proc::kPageSize *
 struct Found {
   ListedFunction listed;
   probe::Point point;
-  std::optional<dwarf::InlinedInstance> instance{};
+  std::shared_ptr<const dwarf::InlinedInstance> instance{};
 };
 
 class Lister {
@@ -98,7 +98,7 @@ std::span<const probe::Module> Lister::add_copies(const elf::Spec& spec) {
                        .module = copy.module,
                        .inlined_in = copy.instance.caller},
                       copy.point,
-                      std::move(copy.instance)});
+                      std::make_shared<dwarf::InlinedInstance>(std::move(copy.instance))});
   for (const Refusal& refusal : copies.refused)
     listing_.notes.push_back(fmt::format("{}: {}", refusal.probe, refusal.reason));
   return where;

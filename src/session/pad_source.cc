@@ -22,8 +22,9 @@ constexpr int kChildRounds = 16;  // children may fork while they are being rest
 Result<std::unique_ptr<PadSource>> PadSource::arm(Plan plan, const ConsumerInput& input) {
   std::unique_ptr<PadSource> self(new PadSource(plan));
   const uint64_t start_tsc = ring::RecordClock{plan.options.monotonic_clock}();
-  TRY(self->instrumentation_, probe::Instrumentation::arm(plan.process, plan.memory, plan.modules,
-                                                          std::move(plan.sites), plan.probes, plan.options));
+  TRY(self->instrumentation_,
+      probe::Instrumentation::arm(plan.process, plan.memory, plan.modules, std::move(plan.sites),
+                                  std::move(plan.probes), plan.options));
   self->consumer_.emplace(input, RingInput{.geometry = self->instrumentation_->geometry(),
                                            .region = self->instrumentation_->region(),
                                            .vpid = plan.process.ns_pid(),

@@ -22,7 +22,7 @@ class PadSource final : public EventSource {
     proc::Memory& memory;
     std::span<const probe::Module> modules;
     probe::ModuleSites sites;
-    const std::vector<probe::Probe>& probes;
+    std::vector<probe::Probe> probes;
     probe::ArmOptions options;
   };
 

@@ -7,7 +7,10 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <utility>
 
+#include "base/give_back.h"
+#include "jit/hit_needs.h"
 #include "probe/functions.h"
 #include "script/names.h"
 #include "session/trampoline_room.h"
@@ -82,9 +85,10 @@ void ProbePlan::plan_pads(const Options& options, const probe::PlanOptions& how,
                           const std::vector<proc::Map>& maps) {
   constexpr int kRounds = 3;
   for (int round = 1;; ++round) {
-    probes.assign(points.size(), {});
+    planned.assign(points.size(), {});
     x86::TrampolineSpace space = room_for_trampolines(maps, points.size(), options.mode == Mode::kCount);
     for (size_t m = 0; m < modules.size(); ++m) plan_module(m, how, space);
+    give_back_memory();
     if (!refuse_broken_groups() || round == kRounds) return;
     std::erase_if(points, [&](const ProbePoint& p) { return !refusals[p.target].empty(); });
   }
@@ -93,8 +97,12 @@ void ProbePlan::plan_pads(const Options& options, const probe::PlanOptions& how,
 void ProbePlan::plan_module(size_t module, const probe::PlanOptions& how, x86::TrampolineSpace& space) {
   std::vector<size_t> mine;
   std::vector<probe::Point> wanted;
+  const auto is_mine = [&](const ProbePoint& p) { return targets[p.target].module == module; };
+  const auto count = static_cast<size_t>(std::count_if(points.begin(), points.end(), is_mine));
+  mine.reserve(count);
+  wanted.reserve(count + 1);
   for (size_t i = 0; i < points.size(); ++i) {
-    if (targets[points[i].target].module != module) continue;
+    if (!is_mine(points[i])) continue;
     mine.push_back(i);
     wanted.push_back(points[i].point);
   }
@@ -104,15 +112,16 @@ void ProbePlan::plan_module(size_t module, const probe::PlanOptions& how, x86::T
                       .is_entry = true,
                       .function = loader->function,
                       .shown = x86::Shown::nothing()});
+  free_contents(sites[module]);
   if (wanted.empty()) return;
   probe::ModulePlan plan = probe::plan_points(modules[module], wanted, how, space);
-  for (size_t i = 0; i < mine.size(); ++i)
-    probes[mine[i]] = {.module = module, .planned = std::move(plan.probes[i]), .program = {}};
+  for (size_t i = 0; i < mine.size(); ++i) planned[mine[i]] = std::move(plan.probes[i]);
   if (has_hook)
     loader_probe = {.module = module,
                     .planned = std::move(plan.probes.back()),
                     .program = {.kind = jit::Program::Kind::kTellLibraries}};
   sites[module] = std::move(plan.sites);
+  modules[module].release_pages();  // it may have read all of them
 }
 
 // True: some are refused whose other parts were planned for nothing.
@@ -121,28 +130,25 @@ bool ProbePlan::refuse_broken_groups() {
   for (size_t i = 0; i < points.size(); ++i) {
     const ProbePoint& p = points[i];
     std::string& refusal = refusals[p.target];
-    if (!probes[i].planned.refused() || !refusal.empty()) continue;
-    refusal = probes[i].planned.refusal;
+    if (!planned[i].refused() || !refusal.empty()) continue;
+    refusal = planned[i].refusal;
     const bool is_exit = p.role == ProbePoint::Role::kReturn || p.role == ProbePoint::Role::kTailJump;
     if (is_exit) refusal = fmt::format("its exit at {:#x}: {}", p.point.addr.value, refusal);
     for_nothing |= p.role != ProbePoint::Role::kHit;
   }
   for (size_t i = 0; i < points.size(); ++i)
     if (const std::string& refusal = refusals[points[i].target]; !refusal.empty())
-      probes[i].planned.refusal = refusal;
+      planned[i].refusal = refusal;
   return for_nothing;
 }
 
 // The kernel needs no room for a jump: what it refuses it says itself.
 void ProbePlan::plan_uprobes() {
-  probes.resize(points.size());
-  for (size_t i = 0; i < points.size(); ++i) {
-    const size_t target = points[i].target;
-    probes[i].module = targets[target].module;
+  planned.resize(points.size());
+  for (size_t i = 0; i < points.size(); ++i)
     if (points[i].point.function.is_ifunc)
-      probes[i].planned.refusal = refusals[target] =
+      planned[i].refusal = refusals[points[i].target] =
           "an IFUNC: what it stands for is chosen in the process, and not known here";
-  }
 }
 
 std::vector<ProbedPlace> ProbePlan::places(const Options& options) const {
@@ -153,7 +159,7 @@ std::vector<ProbedPlace> ProbePlan::places(const Options& options) const {
     const probe::Module& module = modules[t.module];
     all.push_back({needs_name(options, t) ? name_of(t, modules) : "", module.basename(), t.point.addr,
                    t.request, module.to_target(t.point.addr).value, data.empty() ? HitData() : data[i],
-                   t.instance.has_value(), t.point.is_entry});
+                   t.instance != nullptr, t.point.is_entry});
   }
   return all;
 }
@@ -167,9 +173,12 @@ const script::HitProgram& ProbePlan::kept_by(size_t target) const {
 
 uint32_t ProbePlan::set_programs(const std::vector<jit::Program>& programs, size_t first_group) {
   uint32_t largest = 0;
+  probes.resize(points.size());
   for (size_t i = 0; i < probes.size(); ++i) {
     const ProbePoint& p = points[i];
-    const probe::Module& module = modules[targets[p.target].module];
+    probes[i].module = targets[p.target].module;
+    probes[i].planned = std::move(planned[i]);
+    const probe::Module& module = modules[probes[i].module];
     jit::Program& program = probes[i].program;
     program = program_at(p, programs[p.target], kept_by(p.target), module.to_target(p.point.addr).value);
     if (p.role != ProbePoint::Role::kHit) probes[i].group = first_group + p.target;
@@ -182,7 +191,18 @@ uint32_t ProbePlan::set_programs(const std::vector<jit::Program>& programs, size
     }
     largest = std::max(largest, program.record_size);
   }
+  free_contents(planned);
   return largest;
+}
+
+std::vector<probe::Probe> ProbePlan::hand_over() {
+  handed_over.reserve(probes.size());
+  for (const probe::Probe& p : probes)
+    handed_over.push_back({.class_id = p.program.class_id,
+                           .is_trap = !p.planned.refused() && p.planned.step == x86::Step::kTrap,
+                           .moves_fault = p.planned.moves_fault,
+                           .reads_far = jit::reads_far(p.program.hit)});
+  return std::exchange(probes, {});
 }
 
 // Instructions of a function have one name together: a million names would take a second to make.
@@ -230,8 +250,8 @@ Error ProbePlan::all_refused() const {
 
 size_t ProbePlan::moved_faults(const std::vector<std::string>& by_target) const {
   std::set<size_t> moved;
-  for (size_t i = 0; i < probes.size(); ++i)
-    if (probes[i].planned.moves_fault && by_target[points[i].target].empty()) moved.insert(points[i].target);
+  for (size_t i = 0; i < handed_over.size(); ++i)
+    if (handed_over[i].moves_fault && by_target[points[i].target].empty()) moved.insert(points[i].target);
   return moved.size();
 }
 

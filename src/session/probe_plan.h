@@ -25,6 +25,13 @@ namespace blip::session {
 // What is to be probed in some modules of a process, and how: made once for what is there at the start, and
 // for each library that comes later.
 struct ProbePlan {
+  struct HandedOver {
+    uint32_t class_id;
+    bool is_trap;  // was planned as one
+    bool moves_fault;
+    bool reads_far;
+  };
+
   std::vector<probe::Module> modules;
   std::vector<Target> targets;
   std::vector<std::string> refusals;  // by target; empty: it can be armed
@@ -33,7 +40,9 @@ struct ProbePlan {
   std::vector<Refusal> refused;       // what is not even a target
   std::vector<std::string> remarks;   // what the user should know
   probe::ModuleSites sites;
-  std::vector<probe::Probe> probes;            // one per point
+  std::vector<probe::PlannedProbe> planned;    // one per point, until they get programs
+  std::vector<probe::Probe> probes;            // then; until they are handed over
+  std::vector<HandedOver> handed_over;         // what is still to be known of them then
   size_t first = 0;                            // of its probes among those of the process
   SharedCalls calls;                           // of functions whose returns are asked for more than once
   std::map<uint32_t, uint32_t> frame_classes;  // of classes whose calls count for another one
@@ -54,6 +63,8 @@ struct ProbePlan {
   std::vector<ProbedPlace> places(const Options& options) const;
   // Gives the probes their programs, made of those of the targets. The size of the largest record.
   uint32_t set_programs(const std::vector<jit::Program>& programs, size_t first_group = 0);
+  // To who arms them: they take much memory, and nobody else needs them.
+  std::vector<probe::Probe> hand_over();
 
   // Of the places whose programs are of classes with many_places: what readers need to tell them apart.
   std::vector<PlaceName> place_names(const std::vector<ctf::EventClass>& classes) const;

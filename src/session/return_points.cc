@@ -27,9 +27,11 @@ class Expander {
   ExpandedTargets run() {
     result_.refused.resize(targets_.size());
     find_exits();
+    result_.points.reserve(number_of_points());
     for (size_t i = 0; i < targets_.size(); ++i) {
       if (options_.probes[targets_[i].request].kind == ProbeKind::kReturn) {
         result_.refused[i] = add_calls(i);
+        if (!exits_.empty()) exits_[i].reset();
       } else {
         result_.points.push_back({.target = i, .point = targets_[i].point});
       }
@@ -56,6 +58,12 @@ class Expander {
         if (!finder.is_no_function(t.point.function)) exits_[wanted[k]] = finder.exits_of(t.point.function);
       }
     });
+  }
+
+  size_t number_of_points() const {
+    size_t count = targets_.size();
+    for (const auto& exits : exits_) count += exits ? exits->exits.size() : 0;
+    return count;
   }
 
   // Why not, or nothing.

@@ -68,6 +68,7 @@ class Finder {
     }
     if (specs.empty()) return {};
     TRY(std::vector<probe::FunctionTarget> functions, probe::resolve_functions(specs, modules_, context_));
+    found_.targets.reserve(found_.targets.size() + functions.size());
     for (probe::FunctionTarget& f : functions)
       found_.targets.push_back(
           {.module = f.module,
@@ -93,11 +94,12 @@ class Finder {
     if (copies.found.empty()) return {};
     const auto where = copies.where_called(asked.spec, modules_);
     for (InlinedCopy& copy : copies.found)
-      found_.targets.push_back({.module = copy.module,
-                                .request = request,
-                                .point = copy.point,
-                                .name = copy.name(),
-                                .instance = std::move(copy.instance)});
+      found_.targets.push_back(
+          {.module = copy.module,
+           .request = request,
+           .point = copy.point,
+           .name = copy.name(),
+           .instance = std::make_shared<dwarf::InlinedInstance>(std::move(copy.instance))});
     return where;
   }
 

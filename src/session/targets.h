@@ -2,6 +2,7 @@
 // What the user asked for, found in the files of a process.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -23,7 +24,8 @@ struct Target {
   size_t request = 0;  // index into Options::probes
   probe::Point point;
   std::string name;  // of the event; empty: its place, which is made where it is needed
-  std::optional<dwarf::InlinedInstance> instance{};  // the copy of an inlined function that begins there
+  // The copy of an inlined function that begins there; null: it is none.
+  std::shared_ptr<const dwarf::InlinedInstance> instance{};
 };
 
 struct FoundTargets {

@@ -124,7 +124,7 @@ void TracedProcess::hold_loader() {
   const auto& refused = source_->report().refused;
   const bool armed = plan_.loader && !plan_.loader_probe.planned.refused() &&
                      std::none_of(refused.begin(), refused.end(),
-                                  [&](const auto& r) { return r.first == plan_.probes.size(); });
+                                  [&](const auto& r) { return r.first == plan_.handed_over.size(); });
   if (armed) {
     loader_.emplace(pads_->instrumentation().library_word(), process_.ns_pid());
   } else if (!late_requests_.empty()) {
@@ -277,12 +277,12 @@ Status TracedProcess::arm_plan(ProbePlan& plan, std::span<const proc::Map> mappe
   for (const ProbePlan& late : late_plans_) targets += late.targets.size();
   TRY_OK(check_number(targets));
   if (plan.nothing_can_be_armed()) {
-    plan.probes.clear();
+    plan.planned.clear();
     plan.points.clear();
     return {};
   }
   probe::Instrumentation& instrumentation = pads_->instrumentation();
-  TRY_OK(instrumentation.check_room(plan.probes.size()));
+  TRY_OK(instrumentation.check_room(plan.points.size()));
   TRY(const std::vector<jit::Program> programs,
       context_.classes.add(plan.places(context_.options), instrumentation.geometry().class_count));
   plan.set_programs(programs, targets - plan.targets.size());
@@ -296,7 +296,7 @@ Status TracedProcess::arm_plan(ProbePlan& plan, std::span<const proc::Map> mappe
     source_->describe(schema_);
   }
   tell_places(ctf::HostClocks::monotonic_ns());
-  return instrumentation.add(mapped, plan.modules, std::move(plan.sites), plan.probes);
+  return instrumentation.add(mapped, plan.modules, std::move(plan.sites), plan.hand_over());
 }
 
 void TracedProcess::tell_armed(const ProbePlan& plan, const LibraryHooks& hooks) const {

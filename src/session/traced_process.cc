@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <bit>
 #include <set>
+#include <utility>
 
 #include "base/path.h"
 #include "base/progress.h"
@@ -32,10 +33,6 @@ constexpr uint32_t kMinSlotSize = 64;
 constexpr uint32_t kSchemaRoom = 16 << 10;  // for where the trace goes, and a long command line
 constexpr uint32_t kSchemaPerClass = 256;
 constexpr size_t kMostNames = 5;  // in a remark
-
-bool is_trap(const probe::Probe& probe) {
-  return !probe.planned.refused() && probe.planned.step == x86::Step::kTrap;
-}
 
 bool may_probe_later(const PlanScope& scope, const Options& options) {
   return !scope.only && options.backend != Backend::kUprobe;
@@ -145,6 +142,7 @@ Status TracedProcess::resolve(const PlanScope& scope, const probe::ResolveContex
   if (scope.only)
     std::erase_if(plan_.targets, [&](const Target& t) { return !scope.only(plan_.modules[t.module]); });
   tell_where_found();
+  for (const probe::Module& module : plan_.modules) module.release_pages();
   if (plan_.targets.empty() && !plan_.refused.empty()) return plan_.all_refused();
   if (plan_.targets.empty() && !may_be_empty(scope)) return Error(ErrorKind::kNotFound, "nothing matches");
   if (plan_.targets.empty()) remarks_.push_back("nothing matches yet: waiting for libraries that come later");
@@ -240,12 +238,12 @@ Status TracedProcess::arm() {
   TRY(const probe::Leftovers leftovers, probe::clean_leftovers(process_, memory_));
   if (const auto text = leftovers.text()) notes_.push_back(*text);
   kept_ = leftovers.kept;
-  TRY(const std::vector<jit::Program> programs, context_.classes.add(plan_.places(context_.options)));
+  TRY(std::vector<jit::Program> programs, context_.classes.add(plan_.places(context_.options)));
   if (const size_t most = most_classes(); context_.classes.classes().size() > most)
     return Error(ErrorKind::kUsage, fmt::format("too many probes: at most {}", most));
   TRY_OK(check_histograms(context_.classes.classes().size()));
   measure_clock();
-  uint32_t largest = plan_.set_programs(programs);
+  uint32_t largest = plan_.set_programs(std::exchange(programs, {}));
   tell_rate(plan_.probes, context_.latency_rate);
   largest = std::max(largest, context_.classes.largest_record(late_requests_));
   schema_ = {.start = context_.clock.sample(),
@@ -254,6 +252,7 @@ Status TracedProcess::arm() {
              .classes = context_.classes.classes()};
   name_places(plan_);
   TRY(source_, make_source(largest));
+  for (const probe::Module& module : plan_.modules) module.release_pages();
   if (stacks_ && context_.options.mode == Mode::kTrace) (void)frame_names();  // of what is there now
   hold_loader();
   feed_ranges();
@@ -300,11 +299,10 @@ Result<std::unique_ptr<EventSource>> TracedProcess::make_source(uint32_t largest
                             .latency_rate = context_.latency_rate};
   if (context_.options.backend == Backend::kUprobe) {
     std::vector<UprobeSource::Probe> probes;
-    for (size_t i = 0; i < plan_.probes.size(); ++i) {
-      const probe::Probe& probe = plan_.probes[i];
-      probes.push_back({plan_.modules[probe.module].to_target(plan_.points[i].point.addr), probe.program,
-                        probe.planned.refused()});
-    }
+    const std::vector<probe::Probe> planned = plan_.hand_over();
+    for (size_t i = 0; i < planned.size(); ++i)
+      probes.push_back({plan_.modules[planned[i].module].to_target(plan_.points[i].point.addr),
+                        planned[i].program, planned[i].planned.refused()});
     TRY(std::unique_ptr<EventSource> source,
         UprobeSource::arm(process_, memory_, std::move(probes), geometry(largest).ring_size(), input));
     return source;
@@ -314,7 +312,7 @@ Result<std::unique_ptr<EventSource>> TracedProcess::make_source(uint32_t largest
   if (!schema.empty())
     shape.schema_size =
         static_cast<uint32_t>(schema.size()) + kSchemaRoom + kSchemaPerClass * spare_classes();
-  std::vector<probe::Probe> probes = plan_.probes;
+  std::vector<probe::Probe> probes = plan_.hand_over();
   if (plan_.loader) probes.push_back(plan_.loader_probe);
   TRY(std::unique_ptr<PadSource> source,
       PadSource::arm(
@@ -322,7 +320,7 @@ Result<std::unique_ptr<EventSource>> TracedProcess::make_source(uint32_t largest
            .memory = memory_,
            .modules = plan_.modules,
            .sites = std::move(plan_.sites),
-           .probes = probes,
+           .probes = std::move(probes),
            .options = {.geometry = shape,
                        .modules_complete = modules_complete_,
                        .follow_fork = context_.options.follow_fork,
@@ -373,9 +371,9 @@ void TracedProcess::report(Armed& armed) const {
   armed.refused.insert(armed.refused.end(), plan_.refused.begin(), plan_.refused.end());
   tell_targets(plan_, refusals, context_.options, armed);
   std::set<size_t> trapped;
-  for (size_t i = 0; i < plan_.probes.size(); ++i) {
+  for (size_t i = 0; i < plan_.handed_over.size(); ++i) {
     const size_t target = plan_.points[i].target;
-    if (is_trap(plan_.probes[i]) && refusals[target].empty()) trapped.insert(target);
+    if (plan_.handed_over[i].is_trap && refusals[target].empty()) trapped.insert(target);
   }
   armed.traps += trapped.size();
   armed.remarks.insert(armed.remarks.end(), remarks_.begin(), remarks_.end());
@@ -449,8 +447,8 @@ std::vector<uint32_t> TracedProcess::armed_classes() const {
   std::vector<uint32_t> armed;
   const auto add = [&](const ProbePlan& plan) {
     const std::vector<std::string> refusals = plan.refusals_after(source_->report().refused);
-    for (size_t i = 0; i < plan.probes.size(); ++i) {
-      const uint32_t id = plan.probes[i].program.class_id;
+    for (size_t i = 0; i < plan.handed_over.size(); ++i) {
+      const uint32_t id = plan.handed_over[i].class_id;
       const bool is_armed = refusals[plan.points[i].target].empty();
       if (is_armed || (!late_plans_.empty() && source_->class_hits(id) != 0)) armed.push_back(id);
     }

@@ -68,12 +68,17 @@ class SegmentMaker {
     at_ = end;
     if (range.begin != code_.begin && is_padding(bytes, range.size())) return;
     rows_.from(range.begin, untold_);
-    find_signal_return(range, bytes, kReturnLong);
-    find_signal_return(range, bytes, kReturnShort);
+    for (const FileRange& code : file_.code_ranges()) {  // data in the same segment may be large
+      const FileRange part = {std::max(code.begin, range.begin), std::min(code.end, range.end)};
+      if (part.begin >= part.end) continue;
+      find_signal_return(part, range.end, kReturnLong);
+      find_signal_return(part, range.end, kReturnShort);
+    }
   }
 
   // It is looked up by the byte before it, as every return address.
-  void find_signal_return(FileRange range, std::span<const uint8_t> bytes, std::span<const uint8_t> code) {
+  void find_signal_return(FileRange range, FileAddr gap_end, std::span<const uint8_t> code) {
+    const auto bytes = file_.bytes(range);
     const void* const found = ::memmem(bytes.data(), bytes.size(), code.data(), code.size());
     if (!found) return;
     const FileAddr begin =
@@ -81,7 +86,7 @@ class SegmentMaker {
     const FileAddr end = begin + code.size(), before = begin > code_.begin ? begin - 1 : begin;
     rows_.cut(before);
     rows_.from(before, signal_rule());
-    if (end < range.end) rows_.from(end, untold_);
+    if (end < gap_end) rows_.from(end, untold_);
   }
 
   const elf::ElfFile& file_;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <memory>
+#include <deque>
 #include <optional>
+#include <vector>
 
 #include "x86/code_map.h"
 
@@ -13,8 +15,7 @@ namespace blip::x86 {
 // What a plan does to the bytes of a segment, while it is being made.
 class TextState {
  public:
-  explicit TextState(const CodeMap& map)
-      : map_(map), cells_(static_cast<uint16_t*>(std::calloc(map.size() + 1, sizeof(uint16_t)))) {}
+  explicit TextState(const CodeMap& map) : map_(map), chunks_(map.size() / kChunk + 1), cells_(1) {}
 
   // Part of a rewrite: nobody else may change it.
   bool is_taken(TargetAddr a) const { return has(a, kTaken); }
@@ -33,7 +34,7 @@ class TextState {
   // The byte as it will be; nothing if that depends on where a pad comes to lie.
   std::optional<uint8_t> byte(TargetAddr a) const {
     if (!map_.contains(a) || has(a, kUnknown)) return std::nullopt;
-    const uint16_t cell = cells_[a - map_.base()];
+    const uint16_t cell = cell_at(a);
     return cell & kChanged ? static_cast<uint8_t>(cell) : map_.byte(a);
   }
 
@@ -43,7 +44,7 @@ class TextState {
   void take_as_room(TargetAddr a) { set(a, kTaken | kTail); }
   void lock(TargetAddr a) { set(a, kLocked); }
   void put(TargetAddr a, uint8_t value) {
-    cells_[a - map_.base()] &= 0xff00;
+    clear(a, 0xff);
     set(a, kTaken | kChanged | value);
     clear(a, kTail);
   }
@@ -60,16 +61,30 @@ class TextState {
  private:
   enum : uint16_t { kTaken = 0x100, kLocked = 0x200, kChanged = 0x400, kUnknown = 0x800, kTail = 0x1000 };
 
-  bool has(TargetAddr a, unsigned bits) const { return (cells_[a - map_.base()] & bits) != 0; }
-  void set(TargetAddr a, unsigned bits) { cells_[a - map_.base()] |= static_cast<uint16_t>(bits); }
-  void clear(TargetAddr a, unsigned bits) { cells_[a - map_.base()] &= static_cast<uint16_t>(~bits); }
+  // Most of the text is never touched.
+  static constexpr size_t kChunk = 32;
+  using Chunk = std::array<uint16_t, kChunk>;
 
-  struct Free {
-    void operator()(uint16_t* p) const { std::free(p); }
-  };
+  uint16_t cell_at(TargetAddr a) const {
+    const uint64_t at = a - map_.base();
+    return cells_[chunks_[at / kChunk]][at % kChunk];
+  }
+  uint16_t& cell_to_change(TargetAddr a) {
+    const uint64_t at = a - map_.base();
+    uint32_t& chunk = chunks_[at / kChunk];
+    if (chunk == 0) {
+      chunk = static_cast<uint32_t>(cells_.size());
+      cells_.emplace_back();
+    }
+    return cells_[chunk][at % kChunk];
+  }
+  bool has(TargetAddr a, unsigned bits) const { return (cell_at(a) & bits) != 0; }
+  void set(TargetAddr a, unsigned bits) { cell_to_change(a) |= static_cast<uint16_t>(bits); }
+  void clear(TargetAddr a, unsigned bits) { cell_to_change(a) &= static_cast<uint16_t>(~bits); }
 
   const CodeMap& map_;
-  std::unique_ptr<uint16_t[], Free> cells_;  // from calloc: pages nobody asks about cost nothing
+  std::vector<uint32_t> chunks_;  // by place: of cells_
+  std::deque<Chunk> cells_;       // the first is of what is untouched
 };
 
 }  // namespace blip::x86
