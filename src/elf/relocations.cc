@@ -47,6 +47,7 @@ struct RelaTable {
   Bytes entries;
   Bytes symbols;
   Bytes names;
+  bool symbols_end_is_known = false;  // without section headers they reach to the end of their segment
 };
 
 template <typename VisitEntry>
@@ -84,12 +85,26 @@ void visit_slots(const RelaTable& table, const std::function<void(const Function
   });
 }
 
+// The linker copies a variable once, whatever its names: environ lies where __environ is copied to.
+void visit_copy(const RelaTable& table, const Elf64_Rela& relocation,
+                const std::function<void(const BoundVariable&)>& visit) {
+  const FileAddr place(relocation.r_offset);
+  const uint64_t named = ELF64_R_SYM(relocation.r_info);
+  if (auto name = symbol_name(table, named); !name.empty()) visit({name, place});
+  for (uint64_t i = 1; table.symbols_end_is_known && i < table.symbols.size() / sizeof(Elf64_Sym); ++i) {
+    const auto symbol = load<Elf64_Sym>(table.symbols, i * sizeof(Elf64_Sym));
+    if (i == named || symbol->st_shndx == SHN_UNDEF || symbol->st_value != place.value) continue;
+    if (auto name = symbol_name(table, i); !name.empty()) visit({name, place});
+  }
+}
+
 void visit_bound(const RelaTable& table, const std::function<void(const BoundVariable&)>& visit) {
   for_each_rela(table, [&](const Elf64_Rela& relocation) {
     const uint64_t type = ELF64_R_TYPE(relocation.r_info);
-    if (type != R_X86_64_COPY && type != R_X86_64_GLOB_DAT) return;
+    if (type == R_X86_64_COPY) return visit_copy(table, relocation, visit);
+    if (type != R_X86_64_GLOB_DAT) return;
     if (auto name = symbol_name(table, ELF64_R_SYM(relocation.r_info)); !name.empty())
-      visit({name, FileAddr(relocation.r_offset), type == R_X86_64_GLOB_DAT});
+      visit({name, FileAddr(relocation.r_offset), true});
   });
 }
 
@@ -140,7 +155,7 @@ std::vector<RelaTable> rela_tables(const ElfFile& file) {
     const Section* symbols = linked(section);
     const Section* names = symbols ? linked(*symbols) : nullptr;
     tables.push_back({file.section_bytes(section), symbols ? file.section_bytes(*symbols) : Bytes{},
-                      names ? file.section_bytes(*names) : Bytes{}});
+                      names ? file.section_bytes(*names) : Bytes{}, true});
   }
   return tables;
 }

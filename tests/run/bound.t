@@ -42,3 +42,27 @@ until: alone
 run: blip record --function step --function libone_symbolic:lib_step --capture 'lib_counter' -o t -- $TARGETS/copied $TARGETS/libone_symbolic.so
 reads:
 check: [e.lib_counter for e in events() if e.name == "lib_step"] == [5]
+
+case: variables of the C library that the executable has copies of, by each of their names
+until: alone
+run: blip trace --function look --capture 'optind, environ == list, __environ == list, stdout == out' -- $TARGETS/options -a -b x y
+expect-match: optind = 2, .* = 1, .* = 1, .* = 1
+expect-match: optind = 4, .* = 1, .* = 1, .* = 1
+
+case: the same without copies
+until: alone
+run: blip trace --function look --capture 'optind, environ == list, stdout == out' -- $TARGETS/options_pic -a -b x y
+expect-match: optind = 4, .* = 1, .* = 1
+
+case: a library's function sees the executable's copy
+until: alone
+run: blip trace --function libc.so.6:getopt --capture optind -- $TARGETS/options -a -b x y
+expect-match: optind = 1
+expect-match: optind = 2
+expect-match: optind = 4
+
+case: two libraries of one file, in namespaces of their own
+target: namespaces $TARGETS/libone_symbolic.so
+run: blip record -p $PID --function libone_symbolic:lib_step --capture lib_counter -o t
+reads:
+check: [e.lib_counter for e in events()] == [5, 105, 5, 7]
