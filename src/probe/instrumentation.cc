@@ -416,12 +416,13 @@ void Instrumentation::start_rings() {
   for (const unsigned cpu : online_) ring::start_with(room_, geometry_, process_.ns_pid(), controls[cpu]);
 }
 
-void Instrumentation::write_schema(std::string_view text) {
-  if (text.size() > geometry_.schema_size) return;
+bool Instrumentation::write_schema(std::string_view text) {
+  if (text.size() > geometry_.schema_size) return false;
   auto* header = reinterpret_cast<abi::DataHeader*>(region());
   __atomic_store_n(&header->schema_size, 0, __ATOMIC_RELEASE);
   std::memcpy(region() + geometry_.schema_offset(), text.data(), text.size());
   __atomic_store_n(&header->schema_size, text.size(), __ATOMIC_RELEASE);
+  return true;
 }
 
 uint64_t Instrumentation::shadow_size() const {

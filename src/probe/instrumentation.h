@@ -87,8 +87,9 @@ class Instrumentation {
   const RingFiller* filler() const { return filler_.get(); }
   const ArmReport& report() const { return report_; }
   size_t probe_count() const { return settled_ + probes_.size(); }
-  // Tells a later blip more of what the records are, if there is room.
-  void write_schema(std::string_view text);
+  // Tells a later blip more of what the records are. False: there is no room, and it finds what was told
+  // before.
+  bool write_schema(std::string_view text);
   // Turns one probe off or on again, in all processes that have it, without stopping anybody.
   void switch_probe(size_t index, bool on);
 

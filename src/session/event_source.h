@@ -30,8 +30,8 @@ class EventSource {
   // abi::kUnpaired
   virtual uint64_t unpaired_calls(uint32_t) const { return 0; }
 
-  // For the blip that finds the process, should this one be killed.
-  virtual void describe(const RegionSchema&) {}
+  // For the blip that finds the process, should this one be killed. False: there is no room for it.
+  virtual bool describe(const RegionSchema&) { return true; }
 
   // Restores the process. Once it has ended or called exec there is nothing to restore.
   virtual Result<probe::RemovalReport> disarm() = 0;

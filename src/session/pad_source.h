@@ -30,7 +30,9 @@ class PadSource final : public EventSource {
 
   const probe::ArmReport& report() const override { return instrumentation_->report(); }
   Consumer& consumer() override { return *consumer_; }
-  void describe(const RegionSchema& schema) override { instrumentation_->write_schema(to_text(schema)); }
+  bool describe(const RegionSchema& schema) override {
+    return instrumentation_->write_schema(to_text(schema));
+  }
   uint64_t class_hits(uint32_t class_id) const override;
   CallTotals class_calls(uint32_t class_id, uint32_t frame_class) const override;
   uint64_t unpaired_calls(uint32_t frame_class) const override;

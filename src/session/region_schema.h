@@ -13,6 +13,11 @@
 
 namespace blip::session {
 
+// What to say where it does not fit.
+inline constexpr char kNoRoomToDescribe[] =
+    "there is no room in the process to describe all of its events: should blip be killed, `blip clean "
+    "--save` cannot read those of what comes now";
+
 // What a later blip must know to make a trace of the records in a region: written into the region as text.
 struct RegionSchema {
   ctf::TraceInfo info;

@@ -77,6 +77,15 @@ RingConsumer::RingConsumer(const ConsumerInput& input, const RingInput& rings)
   if (geometry_.stack_slots != 0) stacks_.emplace(geometry_, region_);
 }
 
+std::vector<std::string> RingConsumer::warnings() const {
+  const uint64_t refused = stacks_ ? stacks_->refused() : 0;
+  if (refused == 0) return {};
+  return {fmt::format(
+      "{} {} no backtrace: a trace has room for {} different stacks, or {} frames of them. Trace shorter, or "
+      "fewer functions, with --context backtrace",
+      refused, refused == 1 ? "event has" : "events have", geometry_.stack_slots, geometry_.stack_frames)};
+}
+
 // Those beyond the geometry are of other processes.
 void RingConsumer::set_sizes(const std::vector<ctf::EventClass>& classes) {
   for (const ctf::EventClass& c : classes) {

@@ -39,6 +39,7 @@ class RingConsumer final : public Consumer {
   uint64_t complete_until() const override;
   void finish() override;
   ConsumerTotals totals() const override;
+  std::vector<std::string> warnings() const override;
   uint64_t ring_size() const override { return geometry_.ring_size(); }
   std::vector<int32_t> take_heard_of() override { return std::exchange(new_pids_, {}); }
 

@@ -23,6 +23,8 @@ class StackCache {
 
   // Good until the next call.
   const Entry& of(uint32_t id);
+  // Hits whose stack had no room.
+  uint64_t refused() const { return table_.refused(); }
 
  private:
   unwind::StackTableReader table_;

@@ -293,7 +293,7 @@ Status TracedProcess::arm_plan(ProbePlan& plan, std::span<const proc::Map> mappe
     schema_.classes = all;
     consumer().add_classes(all);
     TRY_OK(hooks.before_events());
-    source_->describe(schema_);
+    if (!source_->describe(schema_)) hooks.notice(kNoRoomToDescribe);
   }
   tell_places(ctf::HostClocks::monotonic_ns());
   return instrumentation.add(mapped, plan.modules, std::move(plan.sites), plan.hand_over());

@@ -287,7 +287,7 @@ void TracedProcess::tell_output(const ctf::TraceInfo& info, const ctf::Uuid& uui
   schema_.uuid = uuid;
   schema_.dir = dir;
   schema_.prefix = prefix;
-  source_->describe(schema_);
+  if (!source_->describe(schema_)) remarks_.push_back(kNoRoomToDescribe);
 }
 
 Result<std::unique_ptr<EventSource>> TracedProcess::make_source(uint32_t largest) {

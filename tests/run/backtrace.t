@@ -100,3 +100,12 @@ check: len(re.findall(r"#0 work\+0x0 \(forker\)", out)) == 60
 case: not with the kernel's breakpoints
 run: blip trace -p $PID --function leaf --context backtrace --backend uprobe
 usage: cannot walk up the program's stack
+
+case: more different stacks than there is room for
+target: many_stacks
+timeout: 120
+run: blip record -p $PID --function leaf --context backtrace --subbuf-size 16M -o t
+expect-stderr: events have no backtrace: a trace has room for 65536 different stacks, or 1048576 frames of them
+check: int(re.search("warning: ([0-9]+) events have no backtrace", err)[1])
+  == int(__import__("subprocess").getoutput(f"babeltrace2 {trace_dir} | grep -c '_backtrace_length = 0'")) > 0
+check: summary.events == calls

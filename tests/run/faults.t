@@ -55,3 +55,13 @@ case: what may fault, in a list
 target: faults knows
 sh: blip list -p $PID stores --json; blip list $TARGETS/faults stores --moved-faults refuse --json
 check: [o["step"] for o in map(__import__("json").loads, out.splitlines())] == ["springboard", "springboard"]
+
+case: HotSpot turns faults into exceptions, every function of it probed
+needs: java javac
+prepare: javac -d . $TARGETS/../../tests/targets/Faults.java
+program: java -Xmx64m -cp $DIR Faults
+timeout: 120
+state: text left
+run: blip count -p $PID --function 'libjvm.so:*' --max-probes 200000
+check: counted()["JVM_handle_linux_signal"] > 0
+also: target exits 0

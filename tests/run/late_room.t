@@ -41,3 +41,8 @@ run: blip record --return main --return 'libbig:big_*' --return 'libsmall:small_
 expect-exit: 7
 reads:
 check: len(events("big_7:return")) == 3 and len(events("small_1:return")) == 2
+
+case: events that the description left in the process has no room for
+run: sh -c 'exec blip record -p $PID --function round_of_work --function "libbig:big_*" --capture "$$(printf %01500d 0 | tr 0 a) = arg0" -o t'
+expect-stderr: there is no room in the process to describe all of its events
+check: len(events()) == 1 + 3
