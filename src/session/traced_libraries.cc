@@ -143,8 +143,9 @@ void TracedProcess::look_at_libraries(const LibraryHooks& hooks) {
     if (loader_ && loader_->holds()) libraries_->put_off();
   }
   if (!change && !libraries_->is_due()) return;
-  compare_libraries(hooks);
+  compare_libraries(change.has_value(), hooks);
   if (change && loader_) loader_->looked(*change);
+  if (stacks_ && stacks_->is_incomplete()) update_stacks(UnwindTables::kAll, hooks);
 }
 
 // A filter that came after blip may not like what the pad at the loader's hook does.
@@ -159,7 +160,8 @@ void TracedProcess::tell_elsewhere(const LibraryHooks& hooks) {
                            process_.pid()));
 }
 
-void TracedProcess::compare_libraries(const LibraryHooks& hooks) {
+void TracedProcess::compare_libraries(bool loader_waits, const LibraryHooks& hooks) {
+  const uint64_t most = loader_waits ? UnwindTables::kWhileWaiting : UnwindTables::kAll;
   probe::Instrumentation& instrumentation = pads_->instrumentation();
   const auto news = libraries_->look(
       [&](const CodeFile& library) { return instrumentation.is_patched(library.module.extent()); });
@@ -178,17 +180,17 @@ void TracedProcess::compare_libraries(const LibraryHooks& hooks) {
     }
   }
   if (!news->went.empty() || !news->came.empty()) {
-    if (stacks_) update_stacks(hooks);
+    if (stacks_) update_stacks(most, hooks);
     tell_changes(*news);
   }
   if (fresh.empty()) return;
   arm_libraries(fresh, hooks);
-  if (stacks_) update_stacks(hooks);  // there are more pads
+  if (stacks_) update_stacks(most, hooks);  // there are more pads
 }
 
 // Threads go on with the old list until the new one is whole.
-void TracedProcess::update_stacks(const LibraryHooks& hooks) {
-  const Status status = stacks_->update(libraries_->modules(), pads_->instrumentation().pads());
+void TracedProcess::update_stacks(uint64_t most, const LibraryHooks& hooks) {
+  const Status status = stacks_->update(libraries_->modules(), pads_->instrumentation().pads(), most);
   if (!status)
     hooks.notice(fmt::format("process {}: backtraces end where they get there: {}", process_.pid(),
                              status.error().message()));

@@ -142,7 +142,7 @@ class TracedProcess {
   Status check_number(size_t more) const;
   bool asks_for_returns() const;
   bool asks_for_stacks() const;
-  void update_stacks(const LibraryHooks& hooks);
+  void update_stacks(uint64_t most, const LibraryHooks& hooks);
   void tell_changes(const LibraryNews& news);
   void name_places(const ProbePlan& plan);
   void tell_places(uint64_t time_ns);
@@ -169,7 +169,7 @@ class TracedProcess {
   size_t late_histograms() const;
   uint32_t spare_classes() const;
   uint32_t spare_probes() const;
-  void compare_libraries(const LibraryHooks& hooks);
+  void compare_libraries(bool loader_waits, const LibraryHooks& hooks);
   bool is_filtered() const;
   void tell_elsewhere(const LibraryHooks& hooks);
   void arm_libraries(const std::vector<CodeFile>& came, const LibraryHooks& hooks);

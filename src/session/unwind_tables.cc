@@ -17,6 +17,15 @@ constexpr uint64_t kLeastPads = 1 << 20;  // one table serves all of blip's code
 
 uint64_t whole_pages(uint64_t size) { return abi::Geometry::align_up(size, abi::kPageSize); }
 
+// What making the tables has to read. A file without section headers may have any.
+uint64_t unwind_size(const probe::Module& module) {
+  const elf::Section* frames = module.file().find_section(".eh_frame");
+  uint64_t size = frames ? frames->size : module.file().size();
+  for (const elf::ElfFile& debug : module.debug_files())
+    if (const elf::Section* more = debug.find_section(".debug_frame")) size += more->size;
+  return size;
+}
+
 std::vector<unwind::SegmentTable> tables_of(const probe::Module& module) {
   const auto debug = module.debug_files();
   return unwind::make_tables(module.file(), debug.empty() ? nullptr : &debug.front());
@@ -83,12 +92,26 @@ Status UnwindTables::add_pads(std::span<const AddrRange> pads, std::vector<unwin
   return {};
 }
 
-Status UnwindTables::update(std::span<const probe::Module> modules, std::span<const AddrRange> pads) {
+bool UnwindTables::is_put_off(const probe::Module& module) {
+  if (left_ == kAll || placed_.contains(module.identity())) return false;
+  const uint64_t size = unwind_size(module);
+  if (size > left_) return true;
+  left_ -= size;
+  return false;
+}
+
+Status UnwindTables::update(std::span<const probe::Module> modules, std::span<const AddrRange> pads,
+                            uint64_t most) {
   std::vector<unwind::LoadedSegment> list;
   TRY_OK(add_pads(pads, list));
   std::string without;
+  left_ = most;
+  is_incomplete_ = false;
   for (const probe::Module& module : modules)
-    if (!add_loaded(module, list)) without += (without.empty() ? "" : ", ") + module.basename();
+    if (is_put_off(module))
+      is_incomplete_ = true;
+    else if (!add_loaded(module, list))
+      without += (without.empty() ? "" : ", ") + module.basename();
   if (vdso_) TRY_OK(add_loaded(*vdso_, list));
   TRY_OK(arena_->publish(list));
   if (without.empty()) return {};

@@ -29,9 +29,16 @@ class UnwindTables {
   uint64_t room() const;
   // Once: nobody uses the memory yet. It outlives this.
   Status fill(const probe::UnwindMemory& memory);
+  // Bytes of unwind information that an update may read; files with more are left for the next time, and
+  // backtraces end there until then. While somebody waits: some 20 ms.
+  static constexpr uint64_t kAll = UINT64_MAX, kWhileWaiting = 1 << 20;
+
   // These are the modules now, and this is blip's own code. An error: there is no room for the tables of
   // some, where backtraces will end; the others have theirs.
-  Status update(std::span<const probe::Module> modules, std::span<const AddrRange> pads);
+  Status update(std::span<const probe::Module> modules, std::span<const AddrRange> pads,
+                uint64_t most = kAll);
+  // Whether something was left by the last update.
+  bool is_incomplete() const { return is_incomplete_; }
 
   const std::optional<probe::Module>& vdso() const { return vdso_; }
 
@@ -39,6 +46,7 @@ class UnwindTables {
   using Tables = std::vector<unwind::SegmentTable>;
 
   Status place(const void* file, const Tables& tables);
+  bool is_put_off(const probe::Module& module);
   Status add_loaded(const probe::Module& module, std::vector<unwind::LoadedSegment>& list);
   Status add_pads(std::span<const AddrRange> pads, std::vector<unwind::LoadedSegment>& list);
 
@@ -49,6 +57,8 @@ class UnwindTables {
   std::vector<probe::Module> kept_;  // their files' identities are keys
   std::optional<unwind::PlacedTable> pads_;
   std::optional<unwind::TableArena> arena_;
+  uint64_t left_ = 0;  // that this update may read
+  bool is_incomplete_ = false;
 };
 
 // The process's vDSO, as it has it mapped.
