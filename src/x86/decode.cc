@@ -347,8 +347,11 @@ bool may_have_no_result(const ZydisDecodedInstruction& z) {
     case ZYDIS_EXCEPTION_CLASS_AVX3:
     case ZYDIS_EXCEPTION_CLASS_AVX11:
     case ZYDIS_EXCEPTION_CLASS_E2:
+    case ZYDIS_EXCEPTION_CLASS_E2NF:
     case ZYDIS_EXCEPTION_CLASS_E3:
+    case ZYDIS_EXCEPTION_CLASS_E3NF:
     case ZYDIS_EXCEPTION_CLASS_E11:
+    case ZYDIS_EXCEPTION_CLASS_E11NF:
       return true;
     default:
       break;

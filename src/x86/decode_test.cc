@@ -180,8 +180,9 @@ TEST(Decode, memory_that_is_written) {
 }
 
 TEST(Decode, arithmetic_that_may_have_no_result) {
-  for (const char* hex : {"48 f7 f9", "f7 37", "f2 0f 58 c1", "0f 5e c1", "66 0f 2f c1", "c5 fb 58 c1",
-                          "62 f1 fd 48 58 c1", "c4 e2 7d 13 c1", "d8 c1", "d9 07", "0f 6f c1"})
+  for (const char* hex :
+       {"48 f7 f9", "f7 37", "f2 0f 58 c1", "0f 5e c1", "66 0f 2f c1", "c5 fb 58 c1", "62 f1 fd 48 58 c1",
+        "62 f1 fd 08 2f c1", "62 f1 ff 08 2d c1", "c4 e2 7d 13 c1", "d8 c1", "d9 07", "0f 6f c1"})
     EXPECT_TRUE(must_decode(hex).may_have_no_result) << hex;
   for (const char* hex : {"66 0f ef c0", "66 0f 6e c6", "66 0f 6f 07", "0f 28 05 00 00 00 00", "f2 0f 10 07",
                           "c5 f9 ef c0", "c4 e2 7d 78 c0", "66 48 0f 7e c0", "48 f7 e9", "99"})
