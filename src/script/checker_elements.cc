@@ -8,13 +8,6 @@
 
 namespace blip::script {
 
-namespace {
-
-// Nothing is mapped there, nor near it.
-constexpr uint64_t kNowhere = uint64_t{1} << 63;
-
-}  // namespace
-
 Result<Checker::Elements> Checker::elements(const Operand& a) {
   if (is_text(a)) return not_this(a, "has no elements");
   if (const auto view = find_view(access_, a, type_finder()))
@@ -33,13 +26,14 @@ Error Checker::no_element(const Elements& all) {
   return refusal(fmt::format("the array has {} elements, and this is beyond them", length.value_or(0)));
 }
 
-// The address of an element; if there is no such element it leads nowhere.
+// The address of an element; if there is no such element it is none either.
 Result<uint32_t> Checker::within(const Elements& all, uint32_t index, uint32_t address) {
   Builder& b = access_.builder();
   const uint32_t is_within = b.add(Op::kLess, index, all.length);
   const auto known = b.constant_of(is_within);
   if (known && *known == 0) return no_element(all);
-  return b.add({.op = Op::kSelect, .a = is_within, .b = address, .c = b.constant(kNowhere)});
+  return b.add(
+      {.op = Op::kSelect, .a = is_within, .b = address, .c = b.add(Op::kDiv, b.constant(1), is_within)});
 }
 
 // The end of a slice, which has no elements if it begins before the first one.

@@ -203,8 +203,8 @@ TEST(Checker, faults) {
 TEST(Checker, elements_beyond_an_array) {
   check_all({{"array[n - 1]", 50}, {"copy.headers[n - 2].size", 103}});
   TestProgram program;
-  for (const char* text :
-       {"array[n]", "array[n - 6]", "array[-n]", "copy.headers[n].size", "copy.name[4 * n]"})
+  for (const char* text : {"array[n]", "array[n - 6]", "array[-n]", "copy.headers[n].size",
+                           "copy.name[4 * n]", "&array[n]", "&copy.headers[n].size"})
     EXPECT_EQ(value_of(text, program, {.scope = &program.scope}), std::nullopt) << text;
   const auto length_of = [&](const std::string& slice) {
     const auto captured = compile_capture(slice, {.scope = &program.scope}, {});
