@@ -2,6 +2,8 @@
 // Entries that begin with an instruction that may fault, in a program that looks where faults happen.
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "elf/test_image.h"
 #include "probe/plan.h"
 #include "x86/test_bytes.h"
@@ -85,6 +87,24 @@ TEST(MovedFaults, accepted_ones_are_moved_only_where_nothing_else_helps) {
     EXPECT_EQ(moved.begin, 0U);
     EXPECT_EQ(moved.probe.step, x86::Step::kWindow);
     EXPECT_TRUE(moved.probe.moves_fault);
+  }
+}
+
+// A call is remembered once for all that ask for its return.
+TEST(MovedFaults, accepted_ones_of_a_function_are_at_one_place) {
+  const Module module = module_of("48 8b 07 b8 01 00 00 00 c3");
+  const elf::Function function = (*module.symbols())->functions().front();
+  const Point bare{
+      .addr = function.addr, .is_entry = true, .function = function, .shown = x86::Shown::nothing()};
+  const Point all{.addr = function.addr, .is_entry = true, .function = function, .shown = x86::Shown()};
+  for (const auto& points : {std::array{bare, all}, std::array{all, bare}}) {
+    auto space = assumed_space(module);
+    const ModulePlan made = plan_points(module, points, kAccept, space);
+    for (const PlannedProbe& probe : made.probes) {
+      EXPECT_FALSE(probe.refused()) << probe.refusal;
+      EXPECT_EQ(probe.offset, 0U);
+      EXPECT_EQ(made.sites[probe.site].rewrite.start, module.to_target(function.addr));
+    }
   }
 }
 

@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
 
 #include "base/parallel.h"
 #include "base/progress.h"
@@ -39,7 +40,8 @@ class PointPlanner {
         addresses_(points.size()),
         carriers_(points.size()),
         leads_(points.size()),
-        is_behind_(points.size()) {
+        is_behind_(points.size()),
+        shown_(shown_at(points, options)) {
     if (options.traps != x86::TrapUse::kNever) no_traps_ = no_traps_in(module);
     if (no_traps_.empty() && options.shadow_stack) no_traps_ = "traps cannot be used with shadow stacks";
     if (no_traps_.empty()) traps_ = options.traps;
@@ -74,6 +76,22 @@ class PointPlanner {
   }
 
  private:
+  // By point. What no longer stays in place for one of them stays for none: those of a call, which is
+  // remembered once, must find it at one place.
+  static std::vector<x86::Shown> shown_at(std::span<const Point> points, const PlanOptions& options) {
+    std::map<FileAddr, x86::Shown> together;
+    for (const Point& point : points)
+      if (point.is_entry && options.accept_faults)
+        together.try_emplace(point.addr, x86::Shown::nothing()).first->second |= point.shown;
+    std::vector<x86::Shown> shown;
+    shown.reserve(points.size());
+    for (const Point& point : points) {
+      const auto found = together.find(point.addr);
+      shown.push_back(found != together.end() && point.is_entry ? found->second : point.shown);
+    }
+    return shown;
+  }
+
   // Sets the address that will be probed for point i, or refuses it.
   void locate(size_t i) {
     const Point& point = points_[i];
@@ -137,7 +155,7 @@ class PointPlanner {
     while (stays(map, at) && at < addresses_[i] + kMostAhead) {
       const auto insn = x86::decode(map.bytes_from(at), at);
       const TargetAddr next = at + map.length(at);
-      if (!insn || !x86::may_stay_ahead(*insn, point.shown) || map.is_pinned(at) || map.is_pinned(next) ||
+      if (!insn || !x86::may_stay_ahead(*insn, shown_[i]) || map.is_pinned(at) || map.is_pinned(next) ||
           map.length(next) == 0 || map.is_entry(next))
         return;
       at = next;
@@ -352,6 +370,7 @@ class PointPlanner {
   std::vector<TargetAddr> carriers_;   // what is moved for it (CodeMap::carrier_of)
   std::vector<char> leads_;            // the point is a Go function that checks its stack
   std::vector<char> is_behind_;        // the first instructions of the point's function stay in place
+  std::vector<x86::Shown> shown_;
   std::vector<x86::Rewrite> rewrites_;
   ModulePlan plan_;
 };

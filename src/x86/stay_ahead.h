@@ -17,6 +17,12 @@ struct Shown {
 
   static constexpr uint16_t kAllRegisters = 0xffff;
   static constexpr Shown nothing() { return {0, false, false}; }
+  Shown& operator|=(const Shown& other) {
+    registers |= other.registers;
+    vectors |= other.vectors;
+    memory |= other.memory;
+    return *this;
+  }
   bool operator==(const Shown&) const = default;
 };
 
