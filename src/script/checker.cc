@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include <climits>
+#include <utility>
 
 #include "script/diagnostics.h"
 #include "script/members.h"
@@ -153,6 +154,7 @@ Result<Operand> Checker::tuple_element(const std::vector<Operand>& tuple, std::s
 }
 
 Result<Operand> Checker::index(const Expression& e) {
+  const bool is_loaded = !std::exchange(wants_address_, false);
   TRY(const Operand array, check(*e.operands[0]));
   TRY(const Operand at, check(*e.operands[1]));
   TRY(const Elements known, elements(array));
@@ -168,7 +170,7 @@ Result<Operand> Checker::index(const Expression& e) {
   }
   TRY(Operand moved, arithmetic_.binary("+", first, at));
   if (known.length != kNone) {
-    TRY(moved.node, within(known, n, moved.node));
+    TRY(moved.node, within(known, n, moved.node, is_loaded));
   }
   return access_.dereference(moved);
 }
@@ -201,7 +203,9 @@ Result<Operand> Checker::address_of(const Operand& a) {
 }
 
 Result<Operand> Checker::unary(const Expression& e) {
+  wants_address_ = e.text == "&";
   TRY(Operand a, check(*e.operands[0]));
+  wants_address_ = false;
   if (e.text == "&") return address_of(a);
   if (e.text != "*") return arithmetic_.unary(e.text, a);
   if (const auto owned = find_owned(access_, a)) return access_.dereference(*owned);

@@ -72,7 +72,7 @@ class Checker {
   };
   Result<Elements> elements(const Operand& a);
   Error no_element(const Elements& all);
-  Result<uint32_t> within(const Elements& all, uint32_t index, uint32_t address);
+  Result<uint32_t> within(const Elements& all, uint32_t index, uint32_t address, bool is_loaded);
   Result<uint32_t> end_within(const Elements& all, uint32_t from, uint32_t to);
   Result<uint32_t> text_equal(const Operand& a, const std::string& text, bool is_prefix);
   Operand truth_value(uint32_t node) { return access_.value(node, int_type(4, true)); }
@@ -84,6 +84,7 @@ class Checker {
   TypeArena& types_;
   const Site& site_;
   EntryValues* entries_;
+  bool wants_address_ = false;  // of the element that the next index finds
   Access access_;
   Names names_;
   Arithmetic arithmetic_;

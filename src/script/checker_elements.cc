@@ -8,6 +8,13 @@
 
 namespace blip::script {
 
+namespace {
+
+// Nothing is mapped there, nor near it.
+constexpr uint64_t kNowhere = uint64_t{1} << 63;
+
+}  // namespace
+
 Result<Checker::Elements> Checker::elements(const Operand& a) {
   if (is_text(a)) return not_this(a, "has no elements");
   if (const auto view = find_view(access_, a, type_finder()))
@@ -26,14 +33,15 @@ Error Checker::no_element(const Elements& all) {
   return refusal(fmt::format("the array has {} elements, and this is beyond them", length.value_or(0)));
 }
 
-// The address of an element; if there is no such element it is none either.
-Result<uint32_t> Checker::within(const Elements& all, uint32_t index, uint32_t address) {
+// The address of an element. If there is no such element it leads nowhere, which a load finds out in little
+// code; where the address itself is wanted it is none.
+Result<uint32_t> Checker::within(const Elements& all, uint32_t index, uint32_t address, bool is_loaded) {
   Builder& b = access_.builder();
   const uint32_t is_within = b.add(Op::kLess, index, all.length);
   const auto known = b.constant_of(is_within);
   if (known && *known == 0) return no_element(all);
-  return b.add(
-      {.op = Op::kSelect, .a = is_within, .b = address, .c = b.add(Op::kDiv, b.constant(1), is_within)});
+  const uint32_t none = is_loaded ? b.constant(kNowhere) : b.add(Op::kDiv, b.constant(1), is_within);
+  return b.add({.op = Op::kSelect, .a = is_within, .b = address, .c = none});
 }
 
 // The end of a slice, which has no elements if it begins before the first one.
