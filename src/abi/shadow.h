@@ -17,7 +17,7 @@ struct ShadowFrame {
 };
 static_assert(sizeof(ShadowFrame) == 32);
 
-// The calls that are open on one thread. Only `depth` depends on it.
+// The calls that are open on one thread. Only `depth` depends on it. A thread keeps its place after its end.
 struct ShadowThread {
   uint64_t key;  // its thread pointer; 0: nobody's
   uint64_t top;  // the innermost open call, slot << kDepthBits | number of open calls; kNoCall: none
@@ -29,7 +29,7 @@ inline constexpr uint64_t kDepthMask = (uint64_t{1} << kDepthBits) - 1;  // deep
 inline constexpr uint64_t kNoCall = ~kDepthMask;                         // above every slot, depth 0
 
 // Threads and frames are found by hashing; where the first place is taken, the next ones are tried.
-inline constexpr unsigned kShadowThreadBits = 10;
+inline constexpr unsigned kShadowThreadBits = 15;
 inline constexpr unsigned kShadowFrameBits = 15;
 inline constexpr uint32_t kShadowWays = 16;
 inline constexpr uint32_t kShadowThreadStep = 1, kShadowFrameStep = 37;

@@ -71,6 +71,18 @@ TEST_P(Returns, the_depth_stays_at_the_most_that_can_be_told) {
   for (size_t i = 1; i < calls.size(); ++i) EXPECT_EQ(calls[i].depth, abi::kDepthMask);
 }
 
+// Its depth would be told wrong.
+TEST_P(Returns, a_call_of_a_thread_without_a_place_is_skipped) {
+  for (abi::ShadowThread& thread : f_.region().threads()) thread.key = 1;
+  f_(nothing, 1);
+  EXPECT_TRUE(f_.calls().empty());
+  EXPECT_EQ(f_.totals().skipped, 1u);
+  EXPECT_EQ(open_calls(), 0u);
+  for (abi::ShadowThread& thread : f_.region().threads()) thread.key = 0;
+  f_(nothing, 1);
+  EXPECT_EQ(f_.calls().size(), 1u);
+}
+
 TEST_P(Returns, calls_left_by_longjmp_are_abandoned_when_their_place_is_used_again) {
   constexpr int kTimes = 10;
   static int left;

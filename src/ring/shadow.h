@@ -31,8 +31,13 @@ class Shadow {
       return nullptr;
     }
     abi::ShadowThread* thread = this->thread(true);
-    frame->outer = thread != nullptr ? outer_of(*thread) : abi::kNoCall;
-    if (thread != nullptr) thread->top = slot_ << abi::kDepthBits | depth_inside(*frame);
+    if (thread == nullptr) {  // the depth of the call, and of those inside it, would be wrong
+      __atomic_store_n(&frame->slot, 0, __ATOMIC_RELEASE);
+      count(abi::kUnpaired, id);
+      return nullptr;
+    }
+    frame->outer = outer_of(*thread);
+    thread->top = slot_ << abi::kDepthBits | depth_inside(*frame);
     return frame;
   }
 
@@ -121,8 +126,7 @@ class Shadow {
     return pointer;
   }
 
-  // Of several threads that hash to the same places, the ones that come last may find none: their depths
-  // begin at 0.
+  // Of many threads that hash to the same places, the ones that come last may find none.
   abi::ShadowThread* thread(bool may_claim) const {
     const uint64_t mine = key();
     for (uint32_t way = 0; way < abi::kShadowWays; ++way) {
