@@ -50,6 +50,8 @@ constexpr int kPatchTries = 6;
 constexpr std::chrono::milliseconds kPatchPause{2};
 constexpr uint32_t kSharedRingBesideOthers = 4 << 20;
 constexpr uint32_t kEditsPerSpareProbe = 2;  // a site with a springboard
+constexpr uint64_t kRegisterBarrier = 1 << 8;  // MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_RSEQ
+constexpr size_t kTscAnswer = offsetof(abi::DataHeader, region_size);
 
 std::span<const uint8_t> bytes_of(const auto& value) {
   return {reinterpret_cast<const uint8_t*>(&value), sizeof value};
@@ -110,8 +112,9 @@ Instrumentation::~Instrumentation() {
 // Nobody has been led into the pads: no need to stop more than the thread that unmaps them.
 Status Instrumentation::unmap_untouched() {
   armed_ = false;
-  return in_one_thread(
-      [&](proc::Attachment&, proc::RemoteCaller& caller) { return unmap_footprint(caller, footprint()); });
+  return in_one_thread([&](proc::Attachment&, proc::RemoteCaller& caller, auto) {
+    return unmap_footprint(caller, footprint());
+  });
 }
 
 // Stops one thread and runs `work` with it; another try if the thread was caught at a bad moment. All threads
@@ -137,7 +140,7 @@ Result<Instrumentation::RemoteTry> Instrumentation::try_in_one_thread(const Remo
   {
     auto caller = proc::RemoteCaller::create(attachment, memory_, std::move(stub));
     one.started = caller.has_value();
-    one.status = caller ? work(attachment, *caller) : Status(caller.error());
+    one.status = caller ? work(attachment, *caller, maps) : Status(caller.error());
   }
   attachment.release();
   note_pause(attachment.longest_stop());
@@ -270,7 +273,8 @@ Status Instrumentation::map_memory() {
   const uint64_t trap_size =
       wants_traps_ && no_traps_.empty() ? trap_memory_size(batches_.back().traps()) : 0;
   bool again = false;
-  return in_one_thread([&](proc::Attachment& attachment, proc::RemoteCaller& caller) -> Status {
+  return in_one_thread([&](proc::Attachment& attachment, proc::RemoteCaller& caller,
+                           std::span<const proc::Map> maps) -> Status {
     // An attempt that signals broke off may not have been able to clean up after itself.
     if (std::exchange(again, true)) TRY_OK(discard_unarmed(caller, process_, memory_, kept_));
     if (caller.restricted())
@@ -280,13 +284,20 @@ Status Instrumentation::map_memory() {
     facts_ = find_thread_facts(attachment, memory_, process_.ns_pid(), tid_hint);
     if (unhooked_clone_) facts_.rseq.reset();
     size_shared_ring();
-    prepare_ranges(caller);
-    TRY(region_, TargetRegion::map(caller, process_, geometry_, batches_.back().neighbourhoods(),
+    AlsoCalled asked;
+    std::optional<size_t> tsc, barrier;
+    asked.add = [&](proc::CallList& list, TargetAddr control) {
+      if (uses_tsc()) tsc = list.add(SYS_prctl, PR_GET_TSC, (control + kTscAnswer).value);
+      if (facts_.rseq && no_ranges_.empty()) barrier = list.add(SYS_membarrier, kRegisterBarrier, 0, 0);
+    };
+    TRY(region_, TargetRegion::map(caller, process_, maps, geometry_, batches_.back().neighbourhoods(),
                                    batches_.back().trampolines(),
-                                   {.traps = trap_size, .shadow = shadow_size()}, {.bytes = unwind_.size}));
+                                   {.traps = trap_size, .shadow = shadow_size()}, {.bytes = unwind_.size},
+                                   asked));
     armed_ = true;
     sharers_ = MemorySharers(process_.pid(), region_.data_fd);
-    return check_tsc(caller);
+    note_barrier(barrier && asked.made.result(*barrier));
+    return tsc && asked.made.result(*tsc) ? check_tsc() : Status();
   });
 }
 
@@ -298,17 +309,16 @@ void Instrumentation::size_shared_ring() {
   geometry_.slot_count = std::min(geometry_.slot_count, kSharedRingBesideOthers / geometry_.slot_size);
 }
 
-// Records carry a time, also that of the vDSO's clock, which reads the TSC; where that is forbidden
-// (PR_SET_TSC) it is a SIGSEGV. Threads inherit it, so that one is asked for all. The answer goes to memory
-// that has no contents yet, but not over the magic number: who finds it without one knows that nothing is
-// armed.
-Status Instrumentation::check_tsc(proc::RemoteCaller& caller) {
-  if (geometry_.slot_size == 0 && !returns_) return {};  // counting hits
-  constexpr size_t kAnswer = offsetof(abi::DataHeader, region_size);
-  const auto asked = caller.call(SYS_prctl, PR_GET_TSC, (region_.control + kAnswer).value);
+// Records carry a time, also that of the vDSO's clock, which reads the TSC; those of who only counts do not.
+bool Instrumentation::uses_tsc() const { return geometry_.slot_size != 0 || returns_; }
+
+// Where the TSC is forbidden (PR_SET_TSC) reading it is a SIGSEGV. Threads inherit it, so that one is asked
+// for all. The answer goes to memory that has no contents yet, but not over the magic number: who finds it
+// without one knows that nothing is armed.
+Status Instrumentation::check_tsc() const {
   int state = PR_TSC_ENABLE;
-  std::memcpy(&state, region() + kAnswer, sizeof state);
-  if (!asked || state != PR_TSC_SIGSEGV) return {};
+  std::memcpy(&state, region() + kTscAnswer, sizeof state);
+  if (state != PR_TSC_SIGSEGV) return {};
   return Error(
       ErrorKind::kUnsupported,
       fmt::format("process {} may not read the CPU's cycle counter (PR_SET_TSC): an event or a measured call "

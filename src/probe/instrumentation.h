@@ -149,14 +149,15 @@ class Instrumentation {
   std::vector<x86::CloneSite> find_clone_sites();
   Status map_memory();
   void plan_calls();
-  void prepare_ranges(proc::RemoteCaller& caller);
+  void note_barrier(bool registered);
   void note_filter(bool is_filtered);
   void give_up(const x86::CloneSite& site);
   void give_up_unpatched();
   bool meets_call(proc::Attachment& attachment, std::span<const InterruptedCode> interrupted, bool last_try);
   bool watches(const x86::Rewrite& rewrite) const;
   void size_shared_ring();
-  Status check_tsc(proc::RemoteCaller& caller);
+  bool uses_tsc() const;
+  Status check_tsc() const;
   Status build();
   Status fill_tables();
   void prepare_stacks();
@@ -207,7 +208,9 @@ class Instrumentation {
   void switch_off_broken_groups();
   Footprint footprint() const;
   Result<RemovalReport> remove_from(const proc::Process& process, proc::Memory& memory, bool is_child);
-  using RemoteWork = std::function<Status(proc::Attachment&, proc::RemoteCaller&)>;
+  // With what was mapped before the stop.
+  using RemoteWork =
+      std::function<Status(proc::Attachment&, proc::RemoteCaller&, std::span<const proc::Map>)>;
   struct RemoteTry {
     bool started = false;  // a thread could be used
     Status status;

@@ -78,8 +78,9 @@ Status Instrumentation::add_batch(std::span<const Module> modules, ModuleSites s
   refuse_overlaps(batch);
   refuse_returns(batch);
   refuse_traps(batch, "traps cannot be added to a trace that runs");
-  TRY_OK(in_one_thread([&](proc::Attachment&, proc::RemoteCaller& caller) -> Status {
-    TRY(PadFile file, TargetRegion::map_pads(caller, process_, batch.neighbourhoods(), batch.trampolines()));
+  TRY_OK(in_one_thread([&](proc::Attachment&, proc::RemoteCaller& caller,
+                           std::span<const proc::Map> maps) -> Status {
+    TRY(PadFile file, TargetRegion::map_pads(caller, process_, maps, batch.neighbourhoods(), batch.trampolines()));
     region_.pad_files.push_back(std::move(file));
     return {};
   }));

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -29,159 +30,140 @@ constexpr int kDataSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 constexpr int kPadsSeals = kDataSeals | F_SEAL_FUTURE_WRITE;
 constexpr AddrRange kUserSpace{TargetAddr(0x10000), TargetAddr(0x7ffffffff000)};
 constexpr int kPlacementTries = 8;
+// Of the data, for its last page to be lent to calls: should blip die, a signal finds room below it.
+constexpr uint64_t kLeastLent = 64 << 10;
 
-// A memfd made by the target and open in blip; the target's descriptor is closed by close_remote().
+// A memfd made by the target and open in blip; the target's descriptor is closed by the calls that map it.
 struct SharedFile {
   Fd fd;
   int remote_fd = -1;
 };
 
-Result<int> create_remote(proc::RemoteCaller& caller, const char* name) {
-  const unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
-  auto fd = proc::remote_memfd_create(caller, name, flags | MFD_NOEXEC_SEAL);
-  if (!fd && fd.error().errno_value() == EINVAL) fd = proc::remote_memfd_create(caller, name, flags);
-  return fd;
-}
-
+// What is asked of the target: files first, which blip opens and gives their size; then, in one go, all
+// mappings of them, and the descriptors closed again. If a place has been taken meanwhile, all of it once
+// more.
 class RegionMapper {
  public:
-  RegionMapper(proc::RemoteCaller& caller, const proc::Process& process)
-      : caller_(caller), process_(process) {}
+  RegionMapper(proc::RemoteCaller& caller, const proc::Process& process, std::vector<proc::Map> maps)
+      : caller_(caller), process_(process), maps_(std::move(maps)) {}
 
   Result<TargetRegion> map_region(const abi::Geometry& geometry,
                                   std::span<const Neighbourhood> neighbourhoods,
-                                  const TrampolineLayout& trampolines, PrivateSizes sizes, TableSize tables) {
-    region_.trap_size = sizes.traps;
-    region_.shadow_size = sizes.shadow;
-    auto status = map_all(geometry, neighbourhoods, trampolines, tables);
-    if (status) return std::move(region_);
-    (void)unmap_down_to(0);
-    return status.error();
+                                  const TrampolineLayout& trampolines, PrivateSizes sizes, TableSize tables,
+                                  AlsoCalled& also) {
+    const auto make = [&]() -> Status {
+      region_.trap_size = sizes.traps;
+      region_.shadow_size = sizes.shadow;
+      region_.has_tables = tables.bytes != 0;
+      std::vector<Wanted> wanted{{abi::kDataMemfdName, geometry.region_size(), kDataSeals}};
+      if (tables.bytes != 0) wanted.push_back({abi::kPadsMemfdName, tables.bytes, kPadsSeals});
+      if (size_of(neighbourhoods, trampolines) != 0)
+        wanted.push_back({abi::kPadsMemfdName, size_of(neighbourhoods, trampolines), kPadsSeals});
+      TRY_OK(make_files(wanted));
+      TRY_OK(plan_data());
+      if (also.add) also.add(calls_, region_.control);
+      if (tables.bytes != 0) TRY_OK(plan_tables(tables.bytes));
+      TRY_OK(plan_pads(neighbourhoods, trampolines));
+      return {};
+    };
+    TRY_OK(patiently(trampolines, make));
+    also.made = std::move(calls_);
+    region_.data_fd = std::move(files_.front().fd);
+    return std::move(region_);
   }
 
   Result<PadFile> map_pad_file(std::span<const Neighbourhood> neighbourhoods,
                                const TrampolineLayout& trampolines) {
-    auto status = prepare_maps(trampolines);
-    if (status) status = map_pads(neighbourhoods, trampolines);
-    if (status) return std::move(region_.pad_files.back());
-    (void)unmap_down_to(0);
-    return status.error();
+    const auto make = [&]() -> Status {
+      const uint64_t size = size_of(neighbourhoods, trampolines);
+      if (size != 0) TRY_OK(make_files(std::vector<Wanted>{{abi::kPadsMemfdName, size, kPadsSeals}}));
+      return plan_pads(neighbourhoods, trampolines);
+    };
+    TRY_OK(patiently(trampolines, make));
+    return std::move(region_.pad_files.back());
   }
 
  private:
-  Status map_all(const abi::Geometry& geometry, std::span<const Neighbourhood> neighbourhoods,
-                 const TrampolineLayout& trampolines, TableSize tables) {
-    TRY_OK(prepare_maps(trampolines));
-    TRY_OK(map_data(geometry.region_size()));
-    if (tables.bytes != 0) TRY_OK(map_tables(tables.bytes));
-    return map_pads(neighbourhoods, trampolines);
-  }
+  struct Wanted {
+    const char* name;
+    uint64_t size;
+    int seals;
+  };
+  // A mapping that is asked for, by its place in the list of calls.
+  struct Planned {
+    proc::CallList* list;
+    size_t call;
+    AddrRange range;
+    bool optional = false;  // a run of trampolines
+  };
 
-  // What is mapped, and what trampolines will need: nothing else may be placed there.
-  Status prepare_maps(const TrampolineLayout& trampolines) {
-    TRY(maps_, proc::read_maps(process_.pid()));
-    reserved_.clear();
-    for (const TrampolineRun& run : trampolines.runs) reserved_.push_back(run.pages);
-    reserve_all();
-    return {};
-  }
-
-  Status map_data(uint64_t size) {
-    TRY(SharedFile file, make_file(abi::kDataMemfdName, size, kDataSeals, region_.data));
-    // One mapping for the gate page and what is below it: whoever finds the one may believe in the other.
-    const uint64_t below = region_.shadow_size + region_.trap_size + abi::kGatePageSize;
-    auto* header = reinterpret_cast<abi::DataHeader*>(region_.data.data());
-    header->trap_size = region_.trap_size;
-    header->shadow_size = region_.shadow_size;
-    auto status = place(size + below, kUserSpace, [&](TargetAddr at) -> Status {
-      const TargetAddr data = at + below;
-      TRY_OK(map_at(data, size, PROT_READ | PROT_WRITE, MAP_SHARED, file.remote_fd, 0));
-      TRY_OK(map_at(at, below, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-      region_.control = data;
-      return proc::remote_madvise(caller_, data - abi::kGatePageSize, abi::kGatePageSize, MADV_WIPEONFORK);
-    });
-    TRY_OK(close_remote(file, status));
-    region_.data_fd = std::move(file.fd);
-    return {};
-  }
-
-  Status map_pads(std::span<const Neighbourhood> neighbourhoods, const TrampolineLayout& trampolines) {
+  static uint64_t size_of(std::span<const Neighbourhood> neighbourhoods,
+                          const TrampolineLayout& trampolines) {
     uint64_t size = trampolines.frames * abi::kPageSize;
     for (const Neighbourhood& n : neighbourhoods) size += n.size;
-    region_.pad_files.emplace_back();
-    if (size == 0) return {};
-    PadFile& pads = region_.pad_files.back();
-    TRY(SharedFile file, make_file(abi::kPadsMemfdName, size, kPadsSeals, pads.bytes));
-    auto status = map_areas(file, neighbourhoods, pads);
-    if (status) status = map_trampolines(file, trampolines, pads);
-    return close_remote(file, status);
+    return size;
   }
 
-  // Cleaned up like pads: whoever knows the file's number takes it away.
-  Status map_tables(uint64_t size) {
-    region_.has_tables = true;
-    PadFile& tables = region_.pad_files.emplace_back();
-    TRY(SharedFile file, make_file(abi::kPadsMemfdName, size, kPadsSeals, tables.bytes));
-    auto status = place(size, kUserSpace, [&](TargetAddr at) -> Status {
-      TRY_OK(map_at(at, size, PROT_READ, MAP_SHARED, file.remote_fd, 0));
-      tables.areas = {{{at, at + size}, 0}};
-      return note_inode(file, tables);
-    });
-    return close_remote(file, status);
-  }
-
-  static Status note_inode(const SharedFile& file, PadFile& pads) {
-    struct stat st;
-    if (::fstat(file.fd.get(), &st) != 0) return Error::from_errno(errno, "fstat of shared memory");
-    pads.inode = st.st_ino;
-    return {};
-  }
-
-  Status map_areas(const SharedFile& file, std::span<const Neighbourhood> neighbourhoods, PadFile& pads) {
-    TRY_OK(note_inode(file, pads));
-    for (const Neighbourhood& n : neighbourhoods) {
-      const uint64_t offset = pads.trampolines_offset;
-      auto placed = place(n.size, n.reach, [&](TargetAddr at) -> Status {
-        TRY_OK(map_at(at, n.size, PROT_READ | PROT_EXEC, MAP_SHARED, file.remote_fd, offset));
-        pads.areas.push_back({{at, at + n.size}, offset});
-        return {};
-      });
-      if (!placed) return placed;
-      pads.trampolines_offset += n.size;
-    }
-    return {};
-  }
-
-  // A run whose place somebody has taken since the plan was made is left out, and so are those for which the
-  // target may have no more mappings.
-  Status map_trampolines(const SharedFile& file, const TrampolineLayout& wanted, PadFile& pads) {
-    pads.trampolines.frames = wanted.frames;
-    for (const TrampolineRun& run : wanted.runs) {
-      auto status = map_at(run.pages.begin, run.pages.size(), PROT_READ | PROT_EXEC, MAP_SHARED,
-                           file.remote_fd, pads.trampolines_offset + run.frame * abi::kPageSize);
+  // On an error nothing is left.
+  template <class Make>
+  Status patiently(const TrampolineLayout& trampolines, Make&& make) {
+    for (int i = 0;; ++i) {
+      region_ = {};
+      files_.clear();
+      data_calls_ = calls_ = {};
+      planned_.clear();
+      reserve_runs(trampolines);
+      Status status = make();
       if (status) {
-        pads.trampolines.runs.push_back(run);
-      } else if (status.error().errno_value() != EEXIST && status.error().errno_value() != ENOMEM) {
-        return status;
+        status = run_calls();
+        if (const Status all = note_mapped(trampolines); status) status = all;
+      } else {
+        close_files();
       }
+      if (status) return {};
+      (void)unmap_all();
+      if (status.error().errno_value() != EEXIST || i == kPlacementTries) return status;
+      TRY(maps_, proc::read_maps(process_.pid()));
     }
+  }
+
+  // Nothing else may be placed where trampolines will be.
+  void reserve_runs(const TrampolineLayout& trampolines) {
+    for (const TrampolineRun& run : trampolines.runs) reserve(run.pages);
+  }
+
+  Status make_files(std::span<const Wanted> wanted) {
+    unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL;
+    TRY(const bool known, create_files(wanted, flags));
+    if (!known) TRY_OK(create_files(wanted, flags & ~MFD_NOEXEC_SEAL));
+    mappings_.resize(wanted.size());
+    for (size_t i = 0; i < wanted.size(); ++i) TRY_OK(prepare(files_[i], wanted[i], mappings_[i]));
     return {};
   }
 
-  // The memfd with its final size, mapped here and sealed.
-  Result<SharedFile> make_file(const char* name, uint64_t size, int seals, Mapping& mapping) {
-    SharedFile file;
-    TRY(file.remote_fd, create_remote(caller_, name));
-    auto status = prepare(file, size, seals, mapping);
-    if (!status) return close_remote(file, status).error();
-    return file;
+  // False: the kernel does not know the flags.
+  Result<bool> create_files(std::span<const Wanted> wanted, unsigned flags) {
+    proc::CallList list;
+    for (const Wanted& one : wanted) list.add_with_text(SYS_memfd_create, one.name, flags);
+    TRY_OK(caller_.run(list));
+    Status status;
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      const auto fd = list.result(i);
+      if (fd) files_.push_back({.remote_fd = static_cast<int>(*fd)});
+      if (!fd) status = fd.error();
+    }
+    if (status) return true;
+    if (status.error().errno_value() != EINVAL || !files_.empty())
+      return status.error().with_context(fmt::format("process {}: memfd_create", process_.pid()));
+    return false;
   }
 
-  Status prepare(SharedFile& file, uint64_t size, int seals, Mapping& mapping) {
+  // With its final size, mapped here and sealed.
+  Status prepare(SharedFile& file, const Wanted& wanted, Mapping& mapping) {
     TRY(file.fd, proc::open_target_fd(process_.pid(), file.remote_fd));
-    TRY_OK(set_size(file, size));
-    TRY(mapping, Mapping::create(size, PROT_READ | PROT_WRITE, MAP_SHARED, file.fd.get(), 0));
-    if (::fcntl(file.fd.get(), F_ADD_SEALS, seals) != 0)
+    TRY_OK(set_size(file, wanted.size));
+    TRY(mapping, Mapping::create(wanted.size, PROT_READ | PROT_WRITE, MAP_SHARED, file.fd.get(), 0));
+    if (::fcntl(file.fd.get(), F_ADD_SEALS, wanted.seals) != 0)
       return Error::from_errno(errno, "sealing shared memory");
     return {};
   }
@@ -198,42 +180,123 @@ class RegionMapper {
     return proc::remote_ftruncate(caller_, file.remote_fd, size);
   }
 
-  Status close_remote(const SharedFile& file, const Status& status) {
-    auto closed = proc::remote_close(caller_, file.remote_fd);
-    return status ? closed : status;
-  }
-
-  Status map_at(TargetAddr at, uint64_t size, int prot, int flags, int fd, uint64_t offset) {
-    TRY(const TargetAddr got,
-        proc::remote_mmap(caller_, at, size, prot, flags | MAP_FIXED_NOREPLACE, fd, offset));
-    mapped_.push_back({got, got + size});
+  // One mapping for the gate page and what is below it: whoever finds the one may believe in the other.
+  Status plan_data() {
+    region_.data = std::move(mappings_.front());
+    const uint64_t size = region_.data.size();
+    const uint64_t below = region_.shadow_size + region_.trap_size + abi::kGatePageSize;
+    auto* header = reinterpret_cast<abi::DataHeader*>(region_.data.data());
+    header->trap_size = region_.trap_size;
+    header->shadow_size = region_.shadow_size;
+    TRY(const TargetAddr at, find_place(size + below, kUserSpace));
+    region_.control = at + below;
+    plan(data_calls_, region_.control, size, PROT_READ | PROT_WRITE, MAP_SHARED, files_.front().remote_fd, 0);
+    plan(data_calls_, at, below, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    data_calls_.add(SYS_madvise, (region_.control - abi::kGatePageSize).value, abi::kGatePageSize,
+                    MADV_WIPEONFORK);
     return {};
   }
 
-  // Other threads run: what was free when the maps were read may be taken by now.
-  template <class Map>
-  Status place(uint64_t size, AddrRange window, Map&& map) {
-    for (int i = 0;; ++i) {
-      const auto at = proc::find_gap(maps_, size, window);
-      if (!at)
-        return Error(ErrorKind::kUnsupported,
-                     fmt::format("no room for {} KiB within reach of the code at {:#x}", size / 1024,
-                                 window.begin.value + window.size() / 2));
-      const size_t before = mapped_.size();
-      auto status = map(*at);
-      if (status) {
-        reserve({*at, *at + size});
-        return {};
-      }
-      TRY_OK(unmap_down_to(before));
-      if (status.error().errno_value() != EEXIST || i == kPlacementTries) return status;
-      TRY(maps_, proc::read_maps(process_.pid()));
-      reserve_all();
+  // Cleaned up like pads: whoever knows the file's number takes it away.
+  Status plan_tables(uint64_t size) {
+    PadFile& tables = region_.pad_files.emplace_back();
+    tables.bytes = std::move(mappings_[1]);
+    TRY(const TargetAddr at, find_place(size, kUserSpace));
+    plan(calls_, at, size, PROT_READ, MAP_SHARED, files_[1].remote_fd, 0);
+    tables.areas = {{{at, at + size}, 0}};
+    return note_inode(files_[1], tables);
+  }
+
+  Status plan_pads(std::span<const Neighbourhood> neighbourhoods, const TrampolineLayout& trampolines) {
+    PadFile& pads = region_.pad_files.emplace_back();
+    pads.trampolines.frames = trampolines.frames;
+    if (size_of(neighbourhoods, trampolines) == 0) return {};
+    const SharedFile& file = files_.back();
+    pads.bytes = std::move(mappings_.back());
+    TRY_OK(note_inode(file, pads));
+    for (const Neighbourhood& n : neighbourhoods) {
+      TRY(const TargetAddr at, find_place(n.size, n.reach));
+      plan(calls_, at, n.size, PROT_READ | PROT_EXEC, MAP_SHARED, file.remote_fd, pads.trampolines_offset);
+      pads.areas.push_back({{at, at + n.size}, pads.trampolines_offset});
+      pads.trampolines_offset += n.size;
     }
+    for (const TrampolineRun& run : trampolines.runs) {
+      plan(calls_, run.pages.begin, run.pages.size(), PROT_READ | PROT_EXEC, MAP_SHARED, file.remote_fd,
+           pads.trampolines_offset + run.frame * abi::kPageSize);
+      planned_.back().optional = true;
+    }
+    return {};
+  }
+
+  static Status note_inode(const SharedFile& file, PadFile& pads) {
+    struct stat st;
+    if (::fstat(file.fd.get(), &st) != 0) return Error::from_errno(errno, "fstat of shared memory");
+    pads.inode = st.st_ino;
+    return {};
+  }
+
+  void plan(proc::CallList& list, TargetAddr at, uint64_t size, int prot, int flags, int fd,
+            uint64_t offset) {
+    const size_t call = list.add(SYS_mmap, at.value, size, prot, flags | MAP_FIXED_NOREPLACE,
+                                 static_cast<int64_t>(fd), offset);
+    planned_.push_back({&list, call, {at, at + size}});
+  }
+
+  // The data first: the list of all other calls has no room on a stack.
+  Status run_calls() {
+    for (const SharedFile& file : files_) calls_.add(SYS_close, file.remote_fd);
+    Status status = caller_.run(data_calls_);
+    if (status && !data_calls_.empty()) status = data_calls_.first_error();
+    if (status && region_.data.size() >= kLeastLent) {
+      const uint64_t offset = region_.data.size() - abi::kPageSize;
+      caller_.lend(region_.control + offset, region_.data.bytes().subspan(offset));
+    }
+    const Status rest = caller_.run(calls_);
+    caller_.lend({}, {});
+    return status ? rest : status;
+  }
+
+  Status note_mapped(const TrampolineLayout& trampolines) {
+    size_t next_run = 0;
+    Status status;
+    for (const Planned& one : planned_) {
+      const auto got = one.list->result(one.call);
+      const bool there = got && *got == one.range.begin.value;
+      const int error = there ? 0 : got ? EEXIST : got.error().errno_value();
+      if (there) mapped_.push_back(one.range);
+      if (got && !there) mapped_.push_back({TargetAddr(*got), TargetAddr(*got) + one.range.size()});
+      // A run whose place somebody has taken since the plan was made is left out, and so are those for which
+      // the target may have no more mappings.
+      if (one.optional) {
+        const TrampolineRun& run = trampolines.runs[next_run++];
+        if (error == 0) region_.pad_files.back().trampolines.runs.push_back(run);
+        if (error == EEXIST || error == ENOMEM) continue;
+      }
+      if (error != 0 && status)
+        status = Error::from_errno(
+            error, fmt::format("process {}: mmap of {} bytes", process_.pid(), one.range.size()));
+    }
+    return status;
+  }
+
+  void close_files() {
+    proc::CallList list;
+    for (const SharedFile& file : files_) list.add(SYS_close, file.remote_fd);
+    if (!list.empty()) (void)caller_.run(list);
+  }
+
+  // Other threads run: what was free when the maps were read may be taken by now.
+  Result<TargetAddr> find_place(uint64_t size, AddrRange window) {
+    const auto at = proc::find_gap(maps_, size, window);
+    if (!at)
+      return Error(ErrorKind::kUnsupported,
+                   fmt::format("no room for {} KiB within reach of the code at {:#x}", size / 1024,
+                               window.begin.value + window.size() / 2));
+    reserve({*at, *at + size});
+    return *at;
   }
 
   void reserve(AddrRange range) {
-    reserved_.push_back(range);
     proc::Map map;
     map.range = range;
     const auto at = std::upper_bound(maps_.begin(), maps_.end(), range.begin,
@@ -241,26 +304,21 @@ class RegionMapper {
     maps_.insert(at, std::move(map));
   }
 
-  void reserve_all() {
-    for (const AddrRange& range : reserved_) {
-      maps_.emplace_back();
-      maps_.back().range = range;
-    }
-    std::sort(maps_.begin(), maps_.end(),
-              [](const proc::Map& a, const proc::Map& b) { return a.range.begin < b.range.begin; });
-  }
-
-  // The last one first, and none after one that fails: by the data discard_unarmed() finds what is below it.
-  Status unmap_down_to(size_t count) {
-    for (; mapped_.size() > count; mapped_.pop_back())
-      TRY_OK(proc::remote_munmap(caller_, mapped_.back().begin, mapped_.back().size()));
-    return {};
+  // The last one first: by the data discard_unarmed() finds what is below it.
+  Status unmap_all() {
+    proc::CallList list;
+    for (; !mapped_.empty(); mapped_.pop_back())
+      list.add(SYS_munmap, mapped_.back().begin.value, mapped_.back().size());
+    return list.empty() ? Status() : caller_.run(list);
   }
 
   proc::RemoteCaller& caller_;
   const proc::Process& process_;
-  std::vector<proc::Map> maps_;
-  std::vector<AddrRange> reserved_;  // not to be used, mapped or not
+  std::vector<proc::Map> maps_;  // and what is planned
+  std::vector<SharedFile> files_;
+  std::vector<Mapping> mappings_;  // of the files
+  proc::CallList data_calls_, calls_;
+  std::vector<Planned> planned_;
   std::vector<AddrRange> mapped_;
   TargetRegion region_;
 };
@@ -286,17 +344,19 @@ std::vector<AddrRange> joined(const std::vector<AddrRange>& areas, std::span<con
 }  // namespace
 
 Result<TargetRegion> TargetRegion::map(proc::RemoteCaller& caller, const proc::Process& process,
-                                       const abi::Geometry& geometry,
+                                       std::span<const proc::Map> maps, const abi::Geometry& geometry,
                                        std::span<const Neighbourhood> neighbourhoods,
                                        const TrampolineLayout& trampolines, PrivateSizes sizes,
-                                       TableSize tables) {
-  return RegionMapper(caller, process).map_region(geometry, neighbourhoods, trampolines, sizes, tables);
+                                       TableSize tables, AlsoCalled& also) {
+  return RegionMapper(caller, process, {maps.begin(), maps.end()})
+      .map_region(geometry, neighbourhoods, trampolines, sizes, tables, also);
 }
 
 Result<PadFile> TargetRegion::map_pads(proc::RemoteCaller& caller, const proc::Process& process,
+                                       std::span<const proc::Map> maps,
                                        std::span<const Neighbourhood> neighbourhoods,
                                        const TrampolineLayout& trampolines) {
-  return RegionMapper(caller, process).map_pad_file(neighbourhoods, trampolines);
+  return RegionMapper(caller, process, {maps.begin(), maps.end()}).map_pad_file(neighbourhoods, trampolines);
 }
 
 namespace {
@@ -374,13 +434,16 @@ std::vector<AddrRange> merge_ranges(std::vector<AddrRange> ranges) {
 
 Status unmap_footprint(proc::RemoteCaller& caller, const Footprint& footprint,
                        std::span<const proc::Map> maps) {
+  proc::CallList list;
   for (const AddrRange& area : joined(footprint.areas, maps))
-    TRY_OK(proc::remote_munmap(caller, area.begin, area.size()));
-  if (footprint.data_size == 0) return {};
+    list.add(SYS_munmap, area.begin.value, area.size());
   // The gate page, the private memory below it and the data are neighbours: one call, so that none outlives
   // the other.
-  return proc::remote_munmap(caller, footprint.control - footprint.below(),
-                             footprint.data_size + footprint.below());
+  if (footprint.data_size != 0)
+    list.add(SYS_munmap, (footprint.control - footprint.below()).value,
+             footprint.data_size + footprint.below());
+  TRY_OK(caller.run(list));
+  return list.first_error().with_context("munmap");
 }
 
 }  // namespace blip::probe

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -51,6 +52,12 @@ struct RegionPart {
   uint64_t size = 0;
 };
 
+// System calls that are made together with those that map the memory, and cost no stop of their own.
+struct AlsoCalled {
+  std::function<void(proc::CallList& list, TargetAddr control)> add{};  // may be called again
+  proc::CallList made{};
+};
+
 // The memory a trace has in its target: sealed memfds (data; pads, one for each time probes were put in),
 // mapped on both sides, the private gate page right below the data, and below that the memory of traps. No
 // descriptor of them stays in the target. See docs/design/injection.md.
@@ -66,14 +73,15 @@ struct TargetRegion {
   const PadFile* tables() const { return has_tables ? &pad_files.front() : nullptr; }
 
   // Maps data, gate page and pads; on an error nothing is left. The data's pages are not there yet: see
-  // allocate().
+  // allocate(). `maps`: of the target, of a moment ago; what is there is left alone.
   static Result<TargetRegion> map(proc::RemoteCaller& caller, const proc::Process& process,
-                                  const abi::Geometry& geometry,
+                                  std::span<const proc::Map> maps, const abi::Geometry& geometry,
                                   std::span<const Neighbourhood> neighbourhoods,
-                                  const TrampolineLayout& trampolines, PrivateSizes sizes = {},
-                                  TableSize tables = {});
+                                  const TrampolineLayout& trampolines, PrivateSizes sizes,
+                                  TableSize tables, AlsoCalled& also);
   // Maps further pads; on an error nothing is left of them.
   static Result<PadFile> map_pads(proc::RemoteCaller& caller, const proc::Process& process,
+                                  std::span<const proc::Map> maps,
                                   std::span<const Neighbourhood> neighbourhoods,
                                   const TrampolineLayout& trampolines);
 

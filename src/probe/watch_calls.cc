@@ -102,13 +102,11 @@ void Instrumentation::note_filter(bool is_filtered) {
   if (no_ranges_.empty()) no_ranges_ = kFiltered;
 }
 
-// Once more where an attempt was broken off.
-void Instrumentation::prepare_ranges(proc::RemoteCaller& caller) {
-  constexpr uint64_t kRegisterPrivateExpeditedRseq = 1 << 8;
+void Instrumentation::note_barrier(bool registered) {
   if (!no_ranges_.empty()) return;
   if (!facts_.rseq)
     no_ranges_ = "the threads have no restartable sequences";
-  else if (!caller.call(SYS_membarrier, kRegisterPrivateExpeditedRseq, 0, 0))
+  else if (!registered)
     no_ranges_ = "the kernel has no membarrier that restarts sequences";
 }
 

@@ -87,7 +87,7 @@ void Attachment::let_go(Thread& thread, FilteredSleeps& sleeps) {
   }
   if (thread.interrupted_at != std::chrono::steady_clock::time_point())
     longest_stop_ = std::max<std::chrono::nanoseconds>(
-        longest_stop_, std::chrono::steady_clock::now() - thread.interrupted_at);
+        longest_stop_, std::chrono::steady_clock::now() - thread.seen_running_at);
 }
 
 // False: it has ended, or runs.

@@ -44,7 +44,7 @@ class Attachment {
 
   // Detaches all threads now. Harmless when done before.
   void release();
-  // After release(): the longest time any thread was held, from its interrupt to its detach.
+  // After release(): the longest time any thread was held, from when it was last seen running to its detach.
   std::chrono::nanoseconds longest_stop() const { return longest_stop_; }
 
  private:

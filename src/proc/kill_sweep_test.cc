@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/epoll.h>
+#include <sys/syscall.h>
 
 #include <cerrno>
 #include <string>
@@ -26,7 +27,11 @@ constexpr int kMaxCalls = 100;
 
 Status inject(RemoteCaller& caller) {
   TRY(const int fd, remote_memfd_create(caller, "blip-sweep", 0));
-  TRY_OK(remote_close(caller, fd));
+  CallList list;
+  list.add(SYS_close, fd);
+  list.add(SYS_gettid);
+  TRY_OK(caller.run(list));
+  TRY_OK(list.first_error());
   return test::map_and_unmap(caller);
 }
 

@@ -4,7 +4,6 @@
 #include <fmt/core.h>
 
 #include <array>
-#include <cstring>
 
 #include "proc/stub.h"
 
@@ -13,18 +12,9 @@ namespace blip::proc {
 namespace {
 
 constexpr size_t kFrameWords = sizeof(StubFrame) / sizeof(uint64_t);
-using Words = std::array<uint64_t, kFrameWords>;
+constexpr size_t kMostCalls = 256;
 
-Words current_words(const Registers& registers) {
-  const StubFrame frame = make_stub_frame(registers);
-  Words words;
-  std::memcpy(words.data(), &frame, sizeof frame);
-  return words;
-}
-
-Registers with_words(Registers registers, const Words& words) {
-  StubFrame frame;
-  std::memcpy(&frame, words.data(), sizeof frame);
+Registers with_frame(Registers registers, const StubFrame& frame) {
   registers.rax = frame.rax;
   registers.rdi = frame.rdi;
   registers.rsi = frame.rsi;
@@ -36,19 +26,30 @@ Registers with_words(Registers registers, const Words& words) {
   registers.r11 = frame.r11;
   registers.eflags = frame.rflags;
   registers.rsp = frame.rsp;
-  registers.orig_rax = static_cast<uint64_t>(-1);
   return registers;
 }
 
-// Does what the rest of the stub would do, without its system call.
+// What is popped lies within the red zone below rsp, and is still there.
+Result<TargetAddr> find_frame(const Registers& registers, const Memory& memory, StubPlace place) {
+  TargetAddr at = TargetAddr(registers.rsp) - place.popped * sizeof(uint64_t);
+  for (size_t i = 0; !place.in_frame && i < kMostCalls; ++i, at = at + sizeof(StubCall)) {
+    TRY(const StubCall call, memory.read_value<StubCall>(at));
+    if (call.more == 0) return at;
+  }
+  return at;
+}
+
+// Does what the rest of the stub would do, without its system calls.
 Status run_rest_of_stub(Thread& thread, const Memory& memory, TargetAddr site, uint64_t resume_rip) {
-  const auto popped = words_popped_at(thread.registers.rip - site.value);
-  if (!popped) return {};
-  Words words = current_words(thread.registers);
-  const size_t left = kFrameWords - *popped;
-  TRY_OK(memory.read(TargetAddr(thread.registers.rsp),
-                     {reinterpret_cast<uint8_t*>(words.data() + *popped), left * sizeof(uint64_t)}));
-  Registers resumed = with_words(thread.registers, words);
+  const auto place = place_in_stub(thread.registers.rip - site.value);
+  if (!place) return {};
+  Registers resumed = thread.registers;
+  if (place->popped < kFrameWords) {
+    TRY(const TargetAddr at, find_frame(thread.registers, memory, *place));
+    TRY(const StubFrame frame, memory.read_value<StubFrame>(at));
+    resumed = with_frame(resumed, frame);
+  }
+  resumed.orig_rax = static_cast<uint64_t>(-1);
   resumed.rip = resume_rip;
   thread.rewound_call = -1;
   return thread.set_registers(resumed);

@@ -17,7 +17,7 @@
 #include "proc/stop_event.h"
 #include "proc/stub.h"
 
-// One call, and why blip may die after any step:
+// One call by itself, and why blip may die after any step (several at once: remote_list.cc):
 //
 //   1  stub -> slack          unused bytes
 //   2  frame -> stack         below the red zone, unused bytes
@@ -86,13 +86,6 @@ TargetAddr frame_of(TargetAddr scratch) { return scratch + RemoteCaller::kMaxByt
 
 }  // namespace
 
-struct RemoteCaller::Call {
-  long number;
-  bool with_bytes = false;
-  std::span<const uint8_t> bytes;
-  std::span<const uint64_t> arguments;
-};
-
 RemoteCaller::RemoteCaller(pid_t pid, Thread& thread, Memory& memory, StubSite site)
     : pid_(pid), thread_(&thread), memory_(&memory), site_(std::move(site)) {}
 
@@ -105,6 +98,9 @@ RemoteCaller::RemoteCaller(RemoteCaller&& other) noexcept
       also_permitted_(other.also_permitted_),
       stub_written_(std::exchange(other.stub_written_, false)),
       in_stub_(std::exchange(other.in_stub_, false)),
+      mark_(other.mark_),
+      own_tid_(other.own_tid_),
+      arena_(other.arena_),
       handlers_(other.handlers_),
       original_(other.original_),
       saved_stack_(std::move(other.saved_stack_)),
@@ -156,6 +152,7 @@ Status RemoteCaller::prepare() {
 
 Status RemoteCaller::check_seccomp() {
   TRY(const ProcStatus status, read_status(pid_, thread_->tid));
+  choose_mark(status);
   if (status.seccomp_mode == 0) return {};
   const unsigned long options = kTraceOptions | PTRACE_O_SUSPEND_SECCOMP;
   if (::ptrace(PTRACE_SETOPTIONS, thread_->tid, nullptr, options) == 0) return {};
@@ -164,6 +161,7 @@ Status RemoteCaller::check_seccomp() {
         ErrorKind::kUnsupported,
         fmt::format("process {} may only read and write (seccomp strict mode): run blip as root", pid_));
   restricted_ = true;
+  mark_ = 0;
   return {};
 }
 
@@ -179,16 +177,30 @@ Status RemoteCaller::save_stack() {
 }
 
 Result<uint64_t> RemoteCaller::call(long number, std::span<const uint64_t> arguments) {
-  Call plain{number};
-  plain.arguments = arguments;
-  return run(plain);
+  CallList list;
+  list.add(number);
+  std::array<uint64_t, 6>& places = list.calls().front().arguments;
+  std::copy_n(arguments.begin(), std::min(arguments.size(), places.size()), places.begin());
+  TRY_OK(run(list));
+  return list.result(0).with_context(fmt::format("process {}: system call {}", pid_, number));
 }
 
-Result<uint64_t> RemoteCaller::call_with_bytes(long number, std::span<const uint8_t> bytes,
-                                               std::span<const uint64_t> others) {
-  if (bytes.size() > kMaxBytes)
-    return Error(ErrorKind::kInvalid, fmt::format("{} bytes are too many for a remote call", bytes.size()));
-  return run({number, true, bytes, others});
+Status RemoteCaller::run(CallList& list) {
+  std::span<CallList::Call> left = list.calls();
+  for (const CallList::Call& call : left) TRY_OK(check_permitted(call.number));
+  for (int attempt = 0; !left.empty(); ++attempt) {
+    if (attempt == kMaxAttempts) return signals_all_the_time();
+    if (mark_ == 0) {
+      TRY(left.front().result, run_alone(left.front()));
+      left = left.subspan(1);
+      attempt = 0;
+      continue;
+    }
+    TRY(const size_t made, run_together(left));
+    left = left.subspan(made);
+    if (made != 0) attempt = 0;
+  }
+  return {};
 }
 
 Status RemoteCaller::check_permitted(long number) const {
@@ -204,17 +216,13 @@ Status RemoteCaller::check_permitted(long number) const {
   return {};
 }
 
-Result<uint64_t> RemoteCaller::run(const Call& call) {
-  TRY_OK(check_permitted(call.number));
+Result<int64_t> RemoteCaller::run_alone(const CallList::Call& call) {
   for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
-    TRY_OK(enter_stub(call));
+    TRY_OK(enter(call));
     TRY(const std::optional<int64_t> result, run_to_exit());
     if (!result || is_restart(*result)) continue;
     if (restricted_) TRY_OK(swallow_sigsys());
-    if (*result < 0 && *result >= kLowestErrno)
-      return Error::from_errno(static_cast<int>(-*result),
-                               fmt::format("process {}: system call {}", pid_, call.number));
-    return static_cast<uint64_t>(*result);
+    return *result;
   }
   return signals_all_the_time();
 }
@@ -224,18 +232,16 @@ Error RemoteCaller::signals_all_the_time() const {
                fmt::format("process {} receives signals all the time: try again later", pid_));
 }
 
-Status RemoteCaller::enter_stub(const Call& call) {
-  if (!stub_written_ || !in_stub_) TRY_OK(write_stub());
-  if (call.with_bytes && !write_stack(thread_->tid, scratch_, call.bytes))
-    return Error(ErrorKind::kSystem, fmt::format("cannot write the stack of thread {}", thread_->tid));
-  std::array<uint64_t, 6> arguments{};
-  size_t count = 0;
-  if (call.with_bytes) arguments[count++] = scratch_.value;
-  for (const uint64_t argument : call.arguments)
-    if (count < arguments.size()) arguments[count++] = argument;
+Status RemoteCaller::enter(const CallList::Call& call) {
+  TRY_OK(write_stub());
+  std::array<uint64_t, 6> arguments = call.arguments;
+  if (!call.bytes.empty()) {
+    arguments[0] = scratch_.value;
+    TRY_OK(write(scratch_, call.bytes));
+  }
   Registers entry = original_;
   entry.orig_rax = static_cast<uint64_t>(-1);
-  entry.rip = site_.addr.value;
+  entry.rip = (site_.addr + kStubCall).value;
   entry.rsp = frame_of(scratch_).value;
   entry.rax = static_cast<uint64_t>(call.number);
   entry.rdi = arguments[0];
@@ -249,16 +255,20 @@ Status RemoteCaller::enter_stub(const Call& call) {
   return {};
 }
 
+// And the frame with which it ends.
 Status RemoteCaller::write_stub() {
+  if (stub_written_ && in_stub_) return {};
   const Registers resume = resume_state(original_);
   const StubFrame frame = make_stub_frame(resume);
   const auto stub = make_stub(resume.rip);
   stub_written_ = true;
   TRY_OK(memory_->write(site_.addr, stub));
-  if (!write_stack(thread_->tid, frame_of(scratch_),
-                   {reinterpret_cast<const uint8_t*>(&frame), sizeof frame}))
-    return Error(ErrorKind::kSystem, fmt::format("cannot write the stack of thread {}", thread_->tid));
-  return {};
+  return write(frame_of(scratch_), {reinterpret_cast<const uint8_t*>(&frame), sizeof frame});
+}
+
+Status RemoteCaller::write(TargetAddr at, std::span<const uint8_t> bytes) {
+  if (write_stack(thread_->tid, at, bytes)) return {};
+  return Error(ErrorKind::kSystem, fmt::format("cannot write the stack of thread {}", thread_->tid));
 }
 
 Result<std::optional<int64_t>> RemoteCaller::run_to_exit() {
@@ -304,7 +314,7 @@ Result<std::optional<int64_t>> RemoteCaller::take_result() {
     got = ::ptrace(PTRACE_GET_SYSCALL_INFO, thread_->tid, sizeof info, &info);
   if (got < 0)
     return Error::from_errno(errno, fmt::format("cannot read the result in thread {}", thread_->tid));
-  if (info.instruction_pointer != site_.addr.value + kSyscallLength) {
+  if (info.instruction_pointer != (site_.addr + kStubReturn).value) {
     in_stub_ = false;  // it has restored itself and gone on: nothing may be put back
     return Error(ErrorKind::kBusy, fmt::format("thread {} was moved by somebody else", thread_->tid));
   }

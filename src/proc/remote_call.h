@@ -10,7 +10,9 @@
 
 #include "base/result.h"
 #include "proc/attachment.h"
+#include "proc/call_list.h"
 #include "proc/memory.h"
+#include "proc/status.h"
 #include "proc/stub_site.h"
 
 namespace blip::proc {
@@ -43,11 +45,14 @@ class RemoteCaller {
     return call(number, std::span<const uint64_t>(arguments));
   }
 
-  // The same with a first argument that points at a copy of `bytes` (at most kMaxBytes) in the target's
-  // memory.
-  Result<uint64_t> call_with_bytes(long number, std::span<const uint8_t> bytes,
-                                   std::span<const uint64_t> others);
+  // All calls of a list, whatever each of them gives; an error if one could not be made. The thread runs as
+  // few times as possible: on a busy machine it waits for a CPU each time.
+  Status run(CallList& list);
+  // Memory that blip shares with the target and that nobody else uses yet: for long lists, of which a stack
+  // holds only a few calls. It must be mapped for as long as lists are run, and is zeroed after each.
+  void lend(TargetAddr there, std::span<uint8_t> here) { arena_ = {there, here}; }
 
+  pid_t pid() const { return pid_; }
   pid_t tid() const { return thread_->tid; }
   // Where the thread was stopped.
   const Registers& registers() const { return original_; }
@@ -59,7 +64,17 @@ class RemoteCaller {
   void finish();
 
  private:
-  struct Call;
+  // A list, or what fits of it, as it lies in the target's memory.
+  struct Layout {
+    TargetAddr calls;
+    TargetAddr begin;              // of `memory`
+    std::vector<uint8_t> memory;   // bytes that calls point at, the calls, the one that tells of the end
+    size_t count = 0;              // of calls of the list
+  };
+  struct Arena {
+    TargetAddr there;
+    std::span<uint8_t> here;
+  };
 
   RemoteCaller(pid_t pid, Thread& thread, Memory& memory, StubSite site);
   static Result<RemoteCaller> create_in_one_of(std::span<Thread* const> candidates, Attachment& attachment,
@@ -69,10 +84,21 @@ class RemoteCaller {
   Status check_seccomp();
   Status save_stack();
   Status check_permitted(long number) const;
-  Result<uint64_t> run(const Call& call);
-  Status enter_stub(const Call& call);
+  void choose_mark(const ProcStatus& status);
   Status write_stub();
   Status leave_stub();
+  Status write(TargetAddr at, std::span<const uint8_t> bytes);
+
+  // How many of the calls were made, perhaps none: a signal came first.
+  Result<size_t> run_together(std::span<CallList::Call> calls);
+  Layout lay_out(std::span<const CallList::Call> calls) const;
+  Status enter(const Layout& layout);
+  void take_arena_back();
+  Result<size_t> run_to_mark(const Layout& layout, std::span<CallList::Call> calls);
+  Result<size_t> take_results(const Layout& layout, std::span<CallList::Call> calls);
+
+  Result<int64_t> run_alone(const CallList::Call& call);
+  Status enter(const CallList::Call& call);
   // None: a signal came first and has been delivered.
   Result<std::optional<int64_t>> run_to_exit();
   Result<std::optional<int64_t>> take_result();
@@ -88,10 +114,13 @@ class RemoteCaller {
   long also_permitted_ = -1;
   bool stub_written_ = false;
   bool in_stub_ = false;
+  int mark_ = 0;                      // the signal by which a thread says that its list is done; 0: none
+  pid_t own_tid_ = 0;                 // as the thread sees it
+  Arena arena_;
   int handlers_ = 0;                  // that were called in the thread and have not run yet
   Registers original_;                // where the thread was stopped
   std::vector<uint8_t> saved_stack_;  // from scratch_ up to the red zone
-  TargetAddr scratch_;                // kMaxBytes for call_with_bytes, above them the stub's frame
+  TargetAddr scratch_;                // kMaxBytes for calls and their bytes, above them the stub's frame
 };
 
 }  // namespace blip::proc

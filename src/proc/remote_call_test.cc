@@ -9,6 +9,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <filesystem>
 #include <set>
@@ -262,6 +263,126 @@ TEST(RemoteCall, blocked_or_ignored_sigtrap_stays_so) {
     EXPECT_EQ(before->caught, after->caught);
     EXPECT_EQ(after->pending | after->shared_pending, 0u);
   }
+}
+
+// The results of a list that is longer than what fits on a stack; in between, one call that fails.
+Status run_list(RemoteCaller& caller) {
+  constexpr size_t kCalls = 21;
+  CallList list;
+  for (size_t i = 0; i < kCalls; ++i) {
+    if (i == 7)
+      list.add(SYS_close, 12345);
+    else if (i % 2 == 0)
+      list.add(SYS_gettid);
+    else
+      list.add_with_text(SYS_access, "/proc/self", 0);
+  }
+  TRY_OK(caller.run(list));
+  for (size_t i = 0; i < kCalls; ++i) {
+    if (i == 7)
+      EXPECT_EQ(list.result(i).error().errno_value(), EBADF);
+    else
+      EXPECT_EQ(list.result(i).value_or(4711), i % 2 == 0 ? static_cast<uint64_t>(caller.tid()) : 0) << i;
+  }
+  return {};
+}
+
+void tell_that_it_sleeps(Child& self) {
+  self.tell(1);
+  sleep_forever(self);
+}
+
+TEST(RemoteCall, lists_are_run_in_order_and_give_their_results) {
+  Child child(tell_that_it_sleeps);
+  ASSERT_TRUE(child.hear());
+  const Status status = with_caller(child.pid(), run_list);
+  EXPECT_TRUE(status) << status.error().message();
+  EXPECT_TRUE(child.wait_for_state('S'));
+}
+
+TEST(RemoteCall, lists_in_a_thread_that_blocks_all_signals) {
+  Child child([](Child& self) {
+    sigset_t all;
+    ::sigfillset(&all);
+    ::sigprocmask(SIG_SETMASK, &all, nullptr);
+    tell_that_it_sleeps(self);
+  });
+  ASSERT_TRUE(child.hear());
+  const Status status = with_caller(child.pid(), run_list);
+  EXPECT_TRUE(status) << status.error().message();
+  EXPECT_TRUE(child.wait_for_state('S'));
+  EXPECT_EQ(read_status(child.pid(), child.pid())->pending, 0u);
+}
+
+Status run_list_in_lent_memory(RemoteCaller& caller) {
+  constexpr uint64_t kSize = 16 * kPageSize;
+  TRY(const int fd, remote_memfd_create(caller, "blip-test", MFD_CLOEXEC));
+  TRY_OK(remote_ftruncate(caller, fd, kSize));
+  TRY(const TargetAddr there,
+      remote_mmap(caller, TargetAddr(0), kSize, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0));
+  TRY(const Fd mine, open_target_fd(caller.pid(), fd));
+  TRY_OK(remote_close(caller, fd));
+  auto* const here = static_cast<uint8_t*>(
+      ::mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_SHARED, mine.get(), 0));
+  const std::span<uint8_t> page(here + kSize - kPageSize, kPageSize);
+  caller.lend(there + (kSize - kPageSize), page);
+  TRY_OK(run_list(caller));
+  caller.lend({}, {});
+  EXPECT_EQ(std::count(page.begin(), page.end(), 0), static_cast<ssize_t>(page.size()));
+  ::munmap(here, kSize);
+  return remote_munmap(caller, there, kSize);
+}
+
+TEST(RemoteCall, lists_in_memory_that_is_lent) {
+  Child child(run_guard_loop);
+  ASSERT_TRUE(child.hear());
+  for (int i = 0; i < 20; ++i) {
+    const Status status = with_caller(child.pid(), run_list_in_lent_memory);
+    ASSERT_TRUE(status) << status.error().message();
+  }
+  expect_guarded_values(child);
+}
+
+volatile sig_atomic_t times_caught = 0;
+
+// One that the program asks for while lists are run: each is caught, and none besides.
+TEST(RemoteCall, lists_while_signals_arrive) {
+  constexpr int kRounds = 40;
+  Child child([](Child& self) {
+    ::signal(SIGUSR1, [](int) { times_caught = times_caught + 1; });
+    ::signal(SIGURG, [](int) { times_caught = times_caught + 1000; });
+    self.tell(1);
+    while (times_caught % 1000 < kRounds) ::pause();
+    self.tell(times_caught);
+  });
+  ASSERT_TRUE(child.hear());
+  for (int i = 0; i < kRounds; ++i) {
+    const Status status = with_caller(child.pid(), [&](RemoteCaller& caller) -> Status {
+      child.kill(SIGUSR1);
+      return run_list(caller);
+    });
+    ASSERT_TRUE(status) << status.error().message();
+    test::nap(1);
+  }
+  EXPECT_EQ(child.hear(), kRounds);
+}
+
+// The tracer dies where a list is half done: the thread makes the rest, and goes on.
+TEST(RemoteCall, a_list_of_a_tracer_that_dies) {
+  Child child(run_guard_loop);
+  ASSERT_TRUE(child.hear());
+  test::nap(5);
+  for (int i = 0; i < 20; ++i) {
+    Child tracer([&](Child&) {
+      (void)with_caller(child.pid(), [](RemoteCaller& caller) -> Status {
+        TRY_OK(run_list(caller));
+        ::raise(SIGKILL);
+        return {};
+      });
+    });
+    EXPECT_EQ(WTERMSIG(tracer.wait()), SIGKILL);
+  }
+  expect_guarded_values(child);
 }
 
 // Raises SIGSYS for executable mappings and for memfd_create, allows the rest.

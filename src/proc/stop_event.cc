@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "proc/status.h"
@@ -17,7 +18,7 @@ namespace {
 
 constexpr int kSyscallMark = 0x80;  // PTRACE_O_TRACESYSGOOD
 constexpr unsigned kBusyRounds = 40;
-constexpr long kNapNanoseconds = 50'000;
+constexpr long kFirstNap = 50'000, kLongestNap = 250'000;  // ns
 
 }  // namespace
 
@@ -77,8 +78,10 @@ void reap_thread(pid_t pid, pid_t tid) {
 
 void Backoff::pause() {
   // Not sched_yield: on a busy machine it gives a whole time slice away, milliseconds of the target's pause.
+  // Naps become longer: whoever uses the CPU for more than their share of a busy machine does not get it back
+  // when they wake up.
   if (++rounds_ < kBusyRounds) return;
-  const timespec nap{0, kNapNanoseconds};
+  const timespec nap{0, std::min(kFirstNap + kFirstNap * (rounds_ - kBusyRounds) / 16, kLongestNap)};
   ::nanosleep(&nap, nullptr);
 }
 

@@ -6,25 +6,29 @@
 #include <algorithm>
 #include <cstring>
 
-// The stub and its frame, in the thread that runs it:
+// The stub, and what it works through in the thread that runs it:
 //
-//     program's rsp  ->  ...                         stub:   syscall
-//                        128 bytes of red zone               pop  rax, rdi, rsi, rdx, r10, r8, r9, rcx, r11
-//     end of frame   ->  rsp  (the program's)                popfq
-//                        rflags, r11, rcx ... rdi            pop  rsp
-//     stub's rsp     ->  rax                                 jmp  *resume
+//     program's rsp  ->  ...                         next:   pop  rax, rdi, rsi, rdx, r10, r8, r9, rcx
+//                        128 bytes of red zone               jrcxz done
+//     end of frame   ->  rsp  (the program's)                syscall
+//                        rflags, r11, rcx                    mov  %rax, -8(%rsp)
+//                        0, r9, r8 ... rax                   jmp  next
+//     second call        1, r9 ... rax               done:   pop  rcx, r11
+//     first call         1, r9 ...                           popfq
+//     stub's rsp     ->  rax                                 pop  rsp
+//                                                            jmp  *resume
 //                                                    resume: .quad  where the program goes on
 //
-// A system call changes rax, rcx and r11 only, so this restores everything. It needs no tracer, no int3, no
-// `ret` (which a shadow stack would forbid) and leaves the red zone alone. The tracer stops the thread right
-// after `syscall` and puts the registers back itself; the rest runs only if the tracer has died.
+// A single call may also begin at its `syscall`, with its registers set and rsp at the frame. A system call
+// changes rax, rcx and r11 only, so this restores everything. It needs no tracer, no int3, no `ret` (which a
+// shadow stack would forbid) and leaves the red zone alone. The tracer stops the thread after the last call
+// and puts the registers back itself; the rest runs only if the tracer has died.
 
 namespace blip::proc {
 
 namespace {
 
-constexpr std::array<uint8_t, 23> kCode = {
-    0x0f, 0x05,                          // syscall
+constexpr std::array<uint8_t, 33> kCode = {
     0x58,                                // pop rax
     0x5f,                                // pop rdi
     0x5e,                                // pop rsi
@@ -33,6 +37,11 @@ constexpr std::array<uint8_t, 23> kCode = {
     0x41, 0x58,                          // pop r8
     0x41, 0x59,                          // pop r9
     0x59,                                // pop rcx
+    0xe3, 0x09,                          // jrcxz done
+    0x0f, 0x05,                          // syscall
+    0x48, 0x89, 0x44, 0x24, 0xf8,        // mov [rsp-8], rax
+    0xeb, 0xea,                          // jmp next
+    0x59,                                // done: pop rcx
     0x41, 0x5b,                          // pop r11
     0x9d,                                // popfq
     0x5c,                                // pop rsp
@@ -40,11 +49,16 @@ constexpr std::array<uint8_t, 23> kCode = {
 };
 constexpr uint8_t kTrap = 0xcc;  // never reached
 
-// Where each instruction ends that pops a word of the frame.
-constexpr std::array<uint8_t, 11> kPopEnds = {3, 4, 5, 6, 8, 10, 12, 13, 15, 16, 17};
+constexpr size_t kCallWords = sizeof(StubCall) / sizeof(uint64_t);
+constexpr uint64_t kTest = 11, kStore = 15, kJump = 20, kDone = 22;  // offsets
+static_assert(kCode[kStubCall] == 0x0f && kStore == kStubReturn);
+
+// Where each instruction begins, in order: that many words are popped there. From kDone on it is the frame.
+constexpr std::array<uint8_t, 9> kBegins = {0, 1, 2, 3, 4, 6, 8, 10, kTest};
+constexpr std::array<uint8_t, 5> kBeginsInFrame = {kDone, 23, 25, 26, 27};
 
 static_assert(kCode.size() + sizeof(uint64_t) <= kStubSize);
-static_assert(sizeof(StubFrame) == 11 * sizeof(uint64_t));
+static_assert(sizeof(StubFrame) == 12 * sizeof(uint64_t));
 
 }  // namespace
 
@@ -59,8 +73,17 @@ Registers resume_state(const Registers& stopped) {
 }
 
 StubFrame make_stub_frame(const Registers& resume) {
-  return {resume.rax, resume.rdi, resume.rsi, resume.rdx,    resume.r10, resume.r8,
-          resume.r9,  resume.rcx, resume.r11, resume.eflags, resume.rsp};
+  return {.rax = resume.rax,
+          .rdi = resume.rdi,
+          .rsi = resume.rsi,
+          .rdx = resume.rdx,
+          .r10 = resume.r10,
+          .r8 = resume.r8,
+          .r9 = resume.r9,
+          .rcx = resume.rcx,
+          .r11 = resume.r11,
+          .rflags = resume.eflags,
+          .rsp = resume.rsp};
 }
 
 std::array<uint8_t, kStubSize> make_stub(uint64_t resume_rip) {
@@ -75,11 +98,22 @@ bool is_stub(std::span<const uint8_t> bytes) {
   return bytes.size() >= kCode.size() && std::equal(kCode.begin(), kCode.end(), bytes.begin());
 }
 
-std::optional<size_t> words_popped_at(uint64_t offset) {
-  if (offset == 0 || offset == kSyscallLength) return 0;
-  const auto end = std::find(kPopEnds.begin(), kPopEnds.end(), offset);
-  if (end == kPopEnds.end()) return std::nullopt;
-  return static_cast<size_t>(end - kPopEnds.begin()) + 1;
+std::optional<StubPlace> place_in_stub(uint64_t offset) {
+  if (offset == kStubCall || offset == kStore || offset == kJump) return StubPlace{};
+  const auto index_in = [&](const auto& begins) {
+    return static_cast<size_t>(std::find(begins.begin(), begins.end(), offset) - begins.begin());
+  };
+  if (const size_t popped = index_in(kBegins); popped < kBegins.size()) return StubPlace{.popped = popped};
+  const size_t more = index_in(kBeginsInFrame);
+  if (more == kBeginsInFrame.size()) return std::nullopt;
+  return StubPlace{.popped = kCallWords + more, .in_frame = true};
+}
+
+std::optional<size_t> calls_made(uint64_t offset, uint64_t rsp, uint64_t first) {
+  const auto place = place_in_stub(offset);
+  if (!place || place->in_frame || rsp < first) return std::nullopt;
+  const size_t popped = (rsp - first) / sizeof(StubCall);
+  return offset == kTest || offset == kStubCall ? popped - 1 : popped;
 }
 
 uint64_t resume_rip_of(std::span<const uint8_t> stub) {

@@ -10,12 +10,23 @@
 
 namespace blip::proc {
 
-inline constexpr uint64_t kStubSize = 32;
+inline constexpr uint64_t kStubSize = 48;
+inline constexpr uint64_t kStubCall = 13;                            // where its `syscall` is
+inline constexpr uint64_t kStubReturn = kStubCall + kSyscallLength;  // and where the thread is behind it
 inline constexpr uint64_t kRedZone = 128;
 
-// What the stub pops after its system call, in this order, lowest address first.
+// A system call that the stub makes: it pops all of it, lowest address first, and stores what the kernel says
+// over `more`.
+struct StubCall {
+  uint64_t rax = 0, rdi = 0, rsi = 0, rdx = 0, r10 = 0, r8 = 0, r9 = 0;
+  uint64_t more = 1;
+};
+
+// What comes behind the calls: with it the thread is as it was. The stub knows it by `more`.
 struct StubFrame {
-  uint64_t rax, rdi, rsi, rdx, r10, r8, r9, rcx, r11, rflags, rsp;
+  uint64_t rax, rdi, rsi, rdx, r10, r8, r9;
+  uint64_t more = 0;
+  uint64_t rcx, r11, rflags, rsp;
 };
 
 // The state in which user code goes on after an interrupted thread ran the stub: the kernel's restart of
@@ -26,9 +37,17 @@ StubFrame make_stub_frame(const Registers& resume);
 std::array<uint8_t, kStubSize> make_stub(uint64_t resume_rip);
 bool is_stub(std::span<const uint8_t> bytes);
 
-// For a thread found inside a stub whose tracer has died: how many words of the frame it has popped, by the
-// offset of its rip. None: no instruction of the stub begins there.
-std::optional<size_t> words_popped_at(uint64_t offset);
+// Of a thread stopped in the stub, by the offset of its rip. None: no instruction of the stub begins there.
+struct StubPlace {
+  size_t popped = 0;      // words, of the call or frame at hand
+  bool in_frame = false;  // it is certain that this is the frame, and not a call
+};
+std::optional<StubPlace> place_in_stub(uint64_t offset);
+
+// How many of the calls that begin at `first` such a thread has made. At kStubReturn the last one is among
+// them, and its result still in rax.
+std::optional<size_t> calls_made(uint64_t offset, uint64_t rsp, uint64_t first);
+
 uint64_t resume_rip_of(std::span<const uint8_t> stub);
 
 }  // namespace blip::proc

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace blip::proc {
 namespace {
@@ -22,7 +23,7 @@ Registers stopped_at(int64_t rax, int64_t orig_rax) {
 TEST(Stub, ends_with_the_address_where_the_program_goes_on) {
   const auto stub = make_stub(0x1122334455667788);
   uint64_t resume = 0;
-  std::memcpy(&resume, stub.data() + 23, sizeof resume);
+  std::memcpy(&resume, stub.data() + 33, sizeof resume);
   EXPECT_EQ(resume, 0x1122334455667788u);
   EXPECT_TRUE(is_stub(stub));
   EXPECT_FALSE(is_stub(std::array<uint8_t, kStubSize>{}));
@@ -49,13 +50,37 @@ TEST(Stub, leaves_other_states_alone) {
 }
 
 TEST(Stub, position_in_the_stub_tells_what_was_popped) {
-  EXPECT_EQ(words_popped_at(0), 0u);
-  EXPECT_EQ(words_popped_at(2), 0u);
-  EXPECT_EQ(words_popped_at(3), 1u);
-  EXPECT_EQ(words_popped_at(8), 5u);
-  EXPECT_EQ(words_popped_at(17), 11u);
-  for (const uint64_t middle : {1, 7, 9, 11, 14, 18, 23, 40}) EXPECT_FALSE(words_popped_at(middle)) << middle;
+  constexpr std::pair<uint64_t, size_t> kOfCalls[] = {{0, 0}, {1, 1},  {4, 4},  {6, 5}, {8, 6},
+                                                      {10, 7}, {11, 8}, {13, 0}, {15, 0}, {20, 0}};
+  for (const auto& [offset, popped] : kOfCalls) {
+    ASSERT_TRUE(place_in_stub(offset)) << offset;
+    EXPECT_EQ(place_in_stub(offset)->popped, popped) << offset;
+    EXPECT_FALSE(place_in_stub(offset)->in_frame) << offset;
+  }
+  constexpr std::pair<uint64_t, size_t> kOfFrames[] = {{22, 8}, {23, 9}, {25, 10}, {26, 11}, {27, 12}};
+  for (const auto& [offset, popped] : kOfFrames) {
+    ASSERT_TRUE(place_in_stub(offset)) << offset;
+    EXPECT_EQ(place_in_stub(offset)->popped, popped) << offset;
+    EXPECT_TRUE(place_in_stub(offset)->in_frame) << offset;
+  }
+  for (const uint64_t middle : {5, 7, 9, 12, 14, 16, 21, 24, 28, 33, 48})
+    EXPECT_FALSE(place_in_stub(middle)) << middle;
   EXPECT_EQ(resume_rip_of(make_stub(0x4711)), 0x4711u);
+}
+
+TEST(Stub, position_tells_how_many_calls_were_made) {
+  constexpr uint64_t kFirst = 0x7000, kCall = sizeof(StubCall);
+  EXPECT_EQ(calls_made(0, kFirst, kFirst), 0u);
+  EXPECT_EQ(calls_made(10, kFirst + kCall - 8, kFirst), 0u);
+  EXPECT_EQ(calls_made(11, kFirst + kCall, kFirst), 0u);  // all popped, before the call
+  EXPECT_EQ(calls_made(13, kFirst + kCall, kFirst), 0u);
+  EXPECT_EQ(calls_made(15, kFirst + kCall, kFirst), 1u);
+  EXPECT_EQ(calls_made(20, kFirst + kCall, kFirst), 1u);
+  EXPECT_EQ(calls_made(0, kFirst + kCall, kFirst), 1u);
+  EXPECT_EQ(calls_made(4, kFirst + 2 * kCall + 32, kFirst), 2u);
+  EXPECT_EQ(calls_made(15, kFirst + 3 * kCall, kFirst), 3u);
+  EXPECT_FALSE(calls_made(27, kFirst + kCall, kFirst)) << "it is leaving";
+  EXPECT_FALSE(calls_made(2000, kFirst, kFirst)) << "it is elsewhere";
 }
 
 TEST(Stub, frame_holds_what_the_stub_pops) {
@@ -69,6 +94,7 @@ TEST(Stub, frame_holds_what_the_stub_pops) {
   EXPECT_EQ(frame.r11, 3u);
   EXPECT_EQ(frame.rflags, 0x246u);
   EXPECT_EQ(frame.rsp, 0x7000u);
+  EXPECT_EQ(frame.more, 0u);
 }
 
 }  // namespace

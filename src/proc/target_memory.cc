@@ -27,10 +27,10 @@ uint64_t descriptor(int fd) { return static_cast<uint64_t>(static_cast<int64_t>(
 }  // namespace
 
 Result<int> remote_memfd_create(RemoteCaller& caller, const std::string& name, unsigned flags) {
-  const std::span<const uint8_t> bytes(reinterpret_cast<const uint8_t*>(name.c_str()), name.size() + 1);
-  const std::array<uint64_t, 1> others{flags};
-  TRY(const uint64_t fd,
-      caller.call_with_bytes(SYS_memfd_create, bytes, others).with_context("memfd_create"));
+  CallList list;
+  list.add_with_text(SYS_memfd_create, name, flags);
+  TRY_OK(caller.run(list));
+  TRY(const uint64_t fd, list.result(0).with_context(fmt::format("process {}: memfd_create", caller.pid())));
   return static_cast<int>(fd);
 }
 

@@ -48,6 +48,7 @@ struct Thread {
   // The signal the thread is about to receive; it goes on with it.
   int pending_signal = 0;
   std::chrono::steady_clock::time_point interrupted_at;
+  std::chrono::steady_clock::time_point seen_running_at;  // last, since it was interrupted
   // Signals cannot be pending without being queued (ProcStatus::queues_signals), so asking the queues is
   // enough.
   bool queues_signals = false;

@@ -171,7 +171,7 @@ Status ThreadStopper::let_go_of_stranger(pid_t tid) {
 void ThreadStopper::interrupt_running() {
   for (Thread& thread : threads_) {
     if (thread.stopped) continue;
-    thread.interrupted_at = Clock::now();
+    thread.interrupted_at = thread.seen_running_at = Clock::now();
     interrupt(thread.tid);
   }
 }
@@ -204,7 +204,12 @@ bool ThreadStopper::is_starved(const Thread& thread) const {
   return stat && (stat->state == 'R' || stat->state == 't');  // t: it has stopped since it was asked
 }
 
-Result<bool> ThreadStopper::settle(Thread& thread) { return react(thread, poll_stop(thread.tid)); }
+Result<bool> ThreadStopper::settle(Thread& thread) {
+  const Clock::time_point now = Clock::now();
+  const StopEvent event = poll_stop(thread.tid);
+  if (event.kind == StopKind::kRunning) thread.seen_running_at = now;
+  return react(thread, event);
+}
 
 Result<bool> ThreadStopper::react(Thread& thread, StopEvent event) {
   switch (event.kind) {

@@ -10,8 +10,8 @@
 
 namespace blip::proc {
 
-// While a target is stopped, whoever else wants the CPU makes its pause longer. Needs a privilege (or
-// RLIMIT_NICE); without it nothing happens.
+// While a target is stopped, whoever else wants the CPU makes its pause longer. The highest priority needs a
+// privilege (or RLIMIT_NICE); without it the thread only asks to be run soon.
 void hurry_this_thread();
 
 // True inside of on_tracer_thread(): attachments end when the work does.
