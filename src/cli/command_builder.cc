@@ -137,6 +137,8 @@ Status CommandBuilder::apply(const OptionFact& fact, const std::string& value) {
       return apply_color(value);
     case OptionId::kDuration:
       return assign(fact, parse_duration(value), options.duration);
+    case OptionId::kMaxPause:
+      return assign(fact, parse_short_duration(value), options.max_pause);
     case OptionId::kMaxEvents:
       return assign(fact, parse_number(value, 1, kNoLimit), options.max_events);
     case OptionId::kNumSubbuf:

@@ -44,6 +44,7 @@ enum class OptionId {
   kOutput,
   kOutputFile,
   kDuration,
+  kMaxPause,
   kMaxEvents,
   kNumSubbuf,
   kSubbufSize,

@@ -338,6 +338,8 @@ TEST(Options, wrong_usage_says_what_to_do) {
       {"trace --function f --string-max 0 -p 1", "--string-max: 0 is too small"},
       {"count --function f --args -p 1", "--args is not an option of blip count, only of trace, record"},
       {"trace --function f --duration soon -p 1", "--duration: 'soon' is not a time"},
+      {"trace --function f --max-pause 0 -p 1", "--max-pause: 0 is no time at all"},
+      {"trace --function f --max-pause soon -p 1", "--max-pause: 'soon' is not a time"},
       {"trace --function f --max-events 0 -p 1", "--max-events: 0 is too small"},
       {"record --function f --num-subbuf 1 -p 1", "--num-subbuf: 1 is too small: at least 2"},
       {"record --function f --num-subbuf 6 -p 1", "--num-subbuf: 6 is not a power of two"},

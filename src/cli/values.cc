@@ -134,4 +134,14 @@ Result<std::chrono::nanoseconds> parse_duration(std::string_view text) {
   return std::chrono::nanoseconds(static_cast<int64_t>(ns));
 }
 
+Result<std::chrono::nanoseconds> parse_short_duration(std::string_view text) {
+  const bool plain = !text.empty() && text.find_first_not_of("0123456789.") == std::string_view::npos;
+  auto parsed = parse_duration(plain ? std::string(text) + "ms" : std::string(text));
+  if (parsed) return parsed;
+  if (text.find_first_not_of("0.") == std::string_view::npos && !text.empty())
+    return usage(fmt::format("{} is no time at all", text));
+  return usage(
+      fmt::format("'{}' is not a time: 20, 20ms, 0.5ms, 1s; a plain number means milliseconds", text));
+}
+
 }  // namespace blip::cli

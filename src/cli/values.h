@@ -22,5 +22,7 @@ Result<uint32_t> parse_power_of_two(std::string_view text, uint32_t least, uint3
 
 // "10s", "500ms", "2m", "1h", "250us", "1.5s"; a plain number means seconds. Zero is refused.
 Result<std::chrono::nanoseconds> parse_duration(std::string_view text);
+// The same for short ones: a plain number means milliseconds.
+Result<std::chrono::nanoseconds> parse_short_duration(std::string_view text);
 
 }  // namespace blip::cli

@@ -68,5 +68,16 @@ TEST(Number, has_limits) {
     EXPECT_FALSE(parse_number(text, 0, UINT64_MAX)) << text;
 }
 
+TEST(Values, short_durations_are_milliseconds_unless_they_say_otherwise) {
+  using std::chrono::microseconds;
+  EXPECT_EQ(*parse_short_duration("20"), microseconds(20000));
+  EXPECT_EQ(*parse_short_duration("20ms"), microseconds(20000));
+  EXPECT_EQ(*parse_short_duration("0.5"), microseconds(500));
+  EXPECT_EQ(*parse_short_duration("1s"), microseconds(1000000));
+  EXPECT_EQ(*parse_short_duration("250us"), microseconds(250));
+  for (const char* bad : {"", "0", "0.0", "x", "20 ms", "ms", "-1", "1..5"})
+    EXPECT_FALSE(parse_short_duration(bad)) << bad;
+}
+
 }  // namespace
 }  // namespace blip::cli

@@ -29,12 +29,14 @@
 #include "jit/stubs.h"
 #include "probe/left_region.h"
 #include "probe/parked_code.h"
+#include "probe/pause_tries.h"
 #include "probe/target_clock.h"
 #include "probe/text.h"
 #include "probe/threads.h"
 #include "probe/trap_action.h"
 #include "proc/attachment.h"
 #include "proc/cpu.h"
+#include "proc/pause.h"
 #include "proc/remote_call.h"
 #include "proc/status.h"
 #include "proc/target_memory.h"
@@ -49,7 +51,7 @@ namespace {
 constexpr int kPatchTries = 6;
 constexpr std::chrono::milliseconds kPatchPause{2};
 constexpr uint32_t kSharedRingBesideOthers = 4 << 20;
-constexpr uint32_t kEditsPerSpareProbe = 2;  // a site with a springboard
+constexpr uint32_t kEditsPerSpareProbe = 2;    // a site with a springboard
 constexpr uint64_t kRegisterBarrier = 1 << 8;  // MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_RSEQ
 constexpr size_t kTscAnswer = offsetof(abi::DataHeader, region_size);
 
@@ -82,7 +84,8 @@ Instrumentation::Instrumentation(const proc::Process& process, proc::Memory& mem
       keeps_values_(options.keeps_values),
       parking_(parking_of(modules)),
       schema_(options.schema),
-      kept_(options.kept) {
+      kept_(options.kept),
+      max_pause_(options.max_pause) {
   for (const Module& module : modules)
     if (!module.is_executable()) libraries_.push_back(module.extent());
 }
@@ -112,20 +115,31 @@ Instrumentation::~Instrumentation() {
 // Nobody has been led into the pads: no need to stop more than the thread that unmaps them.
 Status Instrumentation::unmap_untouched() {
   armed_ = false;
-  return in_one_thread([&](proc::Attachment&, proc::RemoteCaller& caller, auto) {
+  const RemoteWork unmap = [&](proc::Attachment&, proc::RemoteCaller& caller, auto) {
     return unmap_footprint(caller, footprint());
-  });
+  };
+  Status done = in_one_thread(unmap);
+  if (done || !proc::is_pause_exceeded(done.error())) return done;
+  max_pause_.reset();  // nothing may stay behind
+  return in_one_thread(unmap);
 }
 
 // Stops one thread and runs `work` with it; another try if the thread was caught at a bad moment. All threads
 // are stopped where a blip that was killed left its stub: one of them may be in it.
 Status Instrumentation::in_one_thread(const RemoteWork& work) {
   bool all = false;
-  for (int i = 1;; ++i) {
-    TRY(const RemoteTry one, proc::on_tracer_thread([&] { return try_in_one_thread(work, all); }));
-    if (one.status || i == kPatchTries) return one.status;
-    const bool busy = one.status.error().kind() == ErrorKind::kBusy;
-    if (one.started && !busy) return one.status;
+  PauseTries pauses;
+  for (int i = 1;;) {
+    const auto one = proc::on_tracer_thread([&] { return try_in_one_thread(work, all); });
+    const Status status = one ? one->status : Status(one.error());
+    if (!status && proc::is_pause_exceeded(status.error())) {
+      if (!pauses.again()) return pause_error(pauses.tries());
+      continue;
+    }
+    if (!one) return one.error();
+    if (status || i++ == kPatchTries) return status;
+    const bool busy = status.error().kind() == ErrorKind::kBusy;
+    if (one->started && !busy) return status;
     all = all || busy;
     std::this_thread::sleep_for(kPatchPause);
   }
@@ -134,8 +148,8 @@ Status Instrumentation::in_one_thread(const RemoteWork& work) {
 Result<Instrumentation::RemoteTry> Instrumentation::try_in_one_thread(const RemoteWork& work, bool stop_all) {
   TRY(const std::vector<proc::Map> maps, proc::read_maps(process_.pid()));
   TRY(proc::StubSite stub, proc::find_stub_site(memory_, maps));
-  TRY(proc::Attachment attachment,
-      stop_all ? proc::Attachment::stop_all(process_) : proc::Attachment::stop_one(process_));
+  TRY(proc::Attachment attachment, stop_all ? proc::Attachment::stop_all(process_, limits())
+                                            : proc::Attachment::stop_one(process_, limits()));
   RemoteTry one;
   {
     auto caller = proc::RemoteCaller::create(attachment, memory_, std::move(stub));
@@ -241,12 +255,30 @@ void Instrumentation::settle() {
   give_back_memory();
 }
 
+// In one stop, unless somebody is in the way, or --max-pause makes it several.
 Status Instrumentation::patch_patiently() {
-  for (int i = 1;; ++i) {
-    TRY(const bool done, proc::on_tracer_thread([&] { return patch(i == kPatchTries); }));
-    if (done) return {};
-    std::this_thread::sleep_for(kPatchPause);
+  PauseTries pauses;
+  written_.assign(table_.edits.size(), false);
+  if (max_pause_) switch_groups(false);
+  for (int i = 1;;) {
+    const size_t before = fresh_edits();
+    const auto done = proc::on_tracer_thread([&] { return patch(i == kPatchTries); });
+    if (!done && !proc::is_pause_exceeded(done.error())) return done.error();
+    if (done && *done == Patched::kAll) break;
+    if (done && *done == Patched::kBlocked) {
+      ++i;
+      std::this_thread::sleep_for(kPatchPause);
+      continue;
+    }
+    if (fresh_edits() < before) pauses.got_on();
+    if (!open_) TRY_OK(stop::check());
+    if (!stop::requested() && pauses.again()) continue;
+    TRY_OK(give_up_for_pause(pauses.tries()));
+    break;
   }
+  if (max_pause_) switch_groups(true);
+  switch_off_broken_groups();
+  return {};
 }
 
 std::vector<x86::CloneSite> Instrumentation::find_clone_sites() {
@@ -290,10 +322,10 @@ Status Instrumentation::map_memory() {
       if (uses_tsc()) tsc = list.add(SYS_prctl, PR_GET_TSC, (control + kTscAnswer).value);
       if (facts_.rseq && no_ranges_.empty()) barrier = list.add(SYS_membarrier, kRegisterBarrier, 0, 0);
     };
-    TRY(region_, TargetRegion::map(caller, process_, maps, geometry_, batches_.back().neighbourhoods(),
-                                   batches_.back().trampolines(),
-                                   {.traps = trap_size, .shadow = shadow_size()}, {.bytes = unwind_.size},
-                                   asked));
+    TRY(region_,
+        TargetRegion::map(caller, process_, maps, geometry_, batches_.back().neighbourhoods(),
+                          batches_.back().trampolines(), {.traps = trap_size, .shadow = shadow_size()},
+                          {.bytes = unwind_.size}, asked));
     armed_ = true;
     sharers_ = MemorySharers(process_.pid(), region_.data_fd);
     note_barrier(barrier && asked.made.result(*barrier));

@@ -67,6 +67,9 @@ struct ArmOptions {
   bool keeps_values = false;  // and values of their entries
   KeptMemory kept{};          // of earlier blips, to be left alone
   std::string schema{};       // tells a later blip what the records are; room for it is in the geometry
+  // The longest that a thread may be stopped; none: for as long as it takes. What cannot be armed in such
+  // stops, some of them one after the other, is refused.
+  std::optional<std::chrono::nanoseconds> max_pause{};
 };
 
 // Everything blip has put into a target. Armed from arm() until disarm() or the destructor.
@@ -190,9 +193,23 @@ class Instrumentation {
   Status make_live();
   void start_rings();
   void fill_rings();
+  // What one stop has come to.
+  enum class Patched {
+    kAll,
+    kBlocked,  // a thread, or a call it is about to make, was in the way
+    kSome,     // time was up; perhaps nothing was written at all
+  };
   Status patch_patiently();
-  Result<bool> patch(bool last_try);
-  Result<bool> patch_stopped(proc::Attachment& attachment, PatchIndex index, bool last_try);
+  Result<Patched> patch(bool last_try);
+  Result<Patched> patch_stopped(proc::Attachment& attachment, PatchIndex index, bool last_try);
+  Result<Patched> install(proc::Attachment& attachment);
+  Result<bool> write_edits(const EditMask& which, proc::Attachment& attachment);
+  EditMask guards() const;
+  std::vector<bool> begun_patches() const;
+  size_t fresh_edits() const;
+  Status give_up_for_pause(int tries);
+  Error pause_error(int tries) const;
+  proc::StopLimits limits() const { return {.pause = max_pause_}; }
   Result<bool> clone_sites_intact() const;
   // True: the pads have been rebuilt.
   Result<bool> check_facts(proc::Attachment& attachment);
@@ -205,6 +222,7 @@ class Instrumentation {
   Status deactivate(const EditMask& edits, const std::function<std::string(size_t edit)>& reason);
   void refuse(const PadJob& job, const std::string& reason);
   void note_pause(std::chrono::nanoseconds paused);
+  void switch_groups(bool on);
   void switch_off_broken_groups();
   Footprint footprint() const;
   Result<RemovalReport> remove_from(const proc::Process& process, proc::Memory& memory, bool is_child);
@@ -269,6 +287,8 @@ class Instrumentation {
   Parking parking_;
   std::string schema_;
   KeptMemory kept_;  // of earlier blips
+  std::optional<std::chrono::nanoseconds> max_pause_;
+  EditMask written_;  // of the fresh edits of table_, where several stops are needed
   OpenCalls open_calls_;
   std::set<size_t> removed_;             // probes
   std::vector<x86::Rewrite> once_here_;  // of sites that were taken out: threads may still be in their pads

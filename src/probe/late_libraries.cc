@@ -99,8 +99,8 @@ Result<RemovalReport> Instrumentation::remove_from(const proc::Process& process,
     if (returns_) open = OpenCalls::read(memory, environment().shadow(), geometry_.class_count);
     return {};
   };
-  auto report =
-      remove_instrumentation(process, memory, footprint(), absent.empty() ? table_ : some, retired, look);
+  auto report = remove_instrumentation(process, memory, footprint(), absent.empty() ? table_ : some, retired,
+                                       look, max_pause_);
   if (report && report->kept) (void)look();
   if (open) open_calls_ += *open;
   if (returns_ && !open) open_calls_.know_nothing();

@@ -14,6 +14,7 @@
 #include "probe/text.h"
 #include "probe/threads.h"
 #include "proc/attachment.h"
+#include "proc/pause.h"
 #include "proc/remote_call.h"
 #include "proc/tracer_thread.h"
 
@@ -78,12 +79,13 @@ Status Instrumentation::add_batch(std::span<const Module> modules, ModuleSites s
   refuse_overlaps(batch);
   refuse_returns(batch);
   refuse_traps(batch, "traps cannot be added to a trace that runs");
-  TRY_OK(in_one_thread([&](proc::Attachment&, proc::RemoteCaller& caller,
-                           std::span<const proc::Map> maps) -> Status {
-    TRY(PadFile file, TargetRegion::map_pads(caller, process_, maps, batch.neighbourhoods(), batch.trampolines()));
-    region_.pad_files.push_back(std::move(file));
-    return {};
-  }));
+  TRY_OK(in_one_thread(
+      [&](proc::Attachment&, proc::RemoteCaller& caller, std::span<const proc::Map> maps) -> Status {
+        TRY(PadFile file,
+            TargetRegion::map_pads(caller, process_, maps, batch.neighbourhoods(), batch.trampolines()));
+        region_.pad_files.push_back(std::move(file));
+        return {};
+      }));
   auto* header = reinterpret_cast<abi::DataHeader*>(region());
   header->pad_files[region_.pad_files.size() - 1] = region_.pad_files.back().inode;
   header->pad_file_count = static_cast<uint32_t>(region_.pad_files.size());
@@ -164,8 +166,9 @@ Status Instrumentation::remove(size_t index) {
   if (watches(patch->job->site->rewrite)) return {};
   return proc::on_tracer_thread([&]() -> Status {
     for (int i = 0; i < kTries; ++i) {
-      TRY(const bool done, proc::on_tracer_thread([&] { return restore_one(*patch, mask); }));
-      if (done) {
+      const auto done = proc::on_tracer_thread([&] { return restore_one(*patch, mask); });
+      if (!done && !proc::is_pause_exceeded(done.error())) return done.error();
+      if (done && *done) {
         retire(*patch, mine);
         return {};
       }
@@ -193,7 +196,7 @@ void Instrumentation::retire(Patch& patch, const std::vector<size_t>& edits) {
 // False: not now, or not ours any more.
 Result<bool> Instrumentation::restore_one(const Patch& patch, const EditMask& mask) {
   const PatchIndex index(table_);
-  TRY(proc::Attachment attachment, proc::Attachment::stop_all(process_));
+  TRY(proc::Attachment attachment, proc::Attachment::stop_all(process_, limits()));
   memory_.set_fallback_tid(attachment.threads().front().tid);
   const auto restore = [&]() -> Result<bool> {
     if (memory_.mm_gone())

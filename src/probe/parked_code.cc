@@ -165,7 +165,8 @@ bool may_park_code(Parking parking, proc::Attachment& attachment, const proc::Me
 }
 
 Result<ParkedCode> find_parked_code(const proc::Memory& memory, std::span<const proc::Map> maps,
-                                    std::span<const AddrRange> places) {
+                                    std::span<const AddrRange> places,
+                                    const std::function<bool()>& time_is_up) {
   ParkedCode parked;
   if (places.empty()) return parked;
   std::vector<AddrRange> mappings;
@@ -177,7 +178,12 @@ Result<ParkedCode> find_parked_code(const proc::Memory& memory, std::span<const 
     return parked;
   }
   Search search(memory, places);
-  for (const AddrRange& run : pages.runs) search.look_at(run);
+  for (const AddrRange& run : pages.runs) {
+    for (TargetAddr at = run.begin; at < run.end && !parked.unknown; at = at + kPiece) {
+      search.look_at({at, std::min(run.end, at + kPiece + 2 * kWord)});
+      if (time_is_up && time_is_up()) parked.unknown = catches_timers(memory.pid());
+    }
+  }
   parked.found = search.take();
   return parked;
 }

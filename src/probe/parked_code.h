@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -27,14 +28,15 @@ bool may_park_code(Parking parking, proc::Attachment& attachment, const proc::Me
 
 struct ParkedCode {
   std::vector<InterruptedCode> found;
-  // There is more memory than can be searched while a process stands still, and the program has asked for
-  // timers, by which fibers may be switched at any instruction.
+  // There is more memory than can be searched while a process stands still (in the time there is), and the
+  // program has asked for timers, by which fibers may be switched at any instruction.
   bool unknown = false;
 };
 
 // The saved registers anywhere in writable memory whose pc is in one of `places` (sorted, disjoint). What
 // was left behind on a stack and is nobody's any more counts, too: nobody can tell it from the others.
 Result<ParkedCode> find_parked_code(const proc::Memory& memory, std::span<const proc::Map> maps,
-                                    std::span<const AddrRange> places);
+                                    std::span<const AddrRange> places,
+                                    const std::function<bool()>& time_is_up = {});
 
 }  // namespace blip::probe

@@ -13,6 +13,7 @@
 #include <cerrno>
 
 #include "probe/ring_filler.h"
+#include "proc/pause.h"
 #include "proc/target_memory.h"
 
 #ifndef MFD_NOEXEC_SEAL
@@ -114,9 +115,10 @@ class RegionMapper {
       planned_.clear();
       reserve_runs(trampolines);
       Status status = make();
+      if (status && caller_.must_let_go()) status = proc::pause_exceeded("mapping memory takes too long");
       if (status) {
         status = run_calls();
-        if (const Status all = note_mapped(trampolines); status) status = all;
+        if (const Status mapped = note_mapped(trampolines); !mapped) status = mapped;
       } else {
         close_files();
       }

@@ -77,8 +77,8 @@ struct TargetRegion {
   static Result<TargetRegion> map(proc::RemoteCaller& caller, const proc::Process& process,
                                   std::span<const proc::Map> maps, const abi::Geometry& geometry,
                                   std::span<const Neighbourhood> neighbourhoods,
-                                  const TrampolineLayout& trampolines, PrivateSizes sizes,
-                                  TableSize tables, AlsoCalled& also);
+                                  const TrampolineLayout& trampolines, PrivateSizes sizes, TableSize tables,
+                                  AlsoCalled& also);
   // Maps further pads; on an error nothing is left of them.
   static Result<PadFile> map_pads(proc::RemoteCaller& caller, const proc::Process& process,
                                   std::span<const proc::Map> maps,

@@ -14,10 +14,12 @@
 #include "base/progress.h"
 #include "probe/left_region.h"
 #include "probe/parked_code.h"
+#include "probe/pause_tries.h"
 #include "probe/text.h"
 #include "probe/threads.h"
 #include "probe/trap_action.h"
 #include "proc/attachment.h"
+#include "proc/pause.h"
 #include "proc/remote_call.h"
 #include "proc/status.h"
 #include "proc/tracer_thread.h"
@@ -52,7 +54,7 @@ class Remover {
  public:
   Remover(const proc::Process& process, proc::Memory& memory, const Footprint& footprint,
           const PatchTable& table, std::span<const PatchTable> retired,
-          const std::function<Status()>& before_unmap)
+          const std::function<Status()>& before_unmap, std::optional<std::chrono::nanoseconds> max_pause)
       : process_(process),
         memory_(memory),
         footprint_(footprint),
@@ -61,7 +63,8 @@ class Remover {
         active_(table.active()),
         index_(table),
         retired_(retired),
-        before_unmap_(before_unmap) {
+        before_unmap_(before_unmap),
+        max_pause_(max_pause) {
     for (const PatchTable& one : retired) retired_index_.emplace_back(one);
   }
 
@@ -73,8 +76,9 @@ class Remover {
       return about_to_leave_ && std::chrono::steady_clock::now() < deadline && !is_stopped();
     };
     for (int i = 0; i < kTries || goes_on(); ++i) {
-      TRY(const bool removed, try_patiently());
+      TRY(const bool removed, try_in_short_stops());
       if (removed) return std::move(report_);
+      if (gave_up_) break;
       std::this_thread::sleep_for(pause);
       pause = std::min(2 * pause, kLongestPause);
     }
@@ -84,21 +88,44 @@ class Remover {
   }
 
  private:
+  // One try, in as many stops as --max-pause makes of it. What must not stay is done in the end whatever it
+  // takes.
+  Result<bool> try_in_short_stops() {
+    PauseTries pauses;
+    for (;;) {
+      const size_t before = undone_;
+      auto removed = try_patiently();
+      const bool late = removed ? time_was_up_ : proc::is_pause_exceeded(removed.error());
+      if (!late) return removed;
+      if (undone_ < before) pauses.got_on();
+      if (pauses.again()) continue;
+      obstacle_ = fmt::format("no stop was short enough for --max-pause {}, {} tries",
+                              pause_text(*max_pause_), pauses.tries());
+      gave_up_ = undone_ == 0;
+      if (gave_up_) return false;
+      report_.over_limit = pauses.tries();
+      max_pause_.reset();
+      return try_patiently();
+    }
+  }
+
   // Another tracer, or a vfork that lasts, may hold the target for a while: leaving it patched would be worse
   // than waiting.
   Result<bool> try_patiently() {
     const auto deadline = std::chrono::steady_clock::now() + kPatience;
     for (;;) {
       auto removed = proc::on_tracer_thread([&] { return try_once(); });
-      const bool held = !removed && (removed.error().kind() == ErrorKind::kBusy ||
-                                     removed.error().kind() == ErrorKind::kTimeout);
+      const bool held =
+          !removed && !proc::is_pause_exceeded(removed.error()) &&
+          (removed.error().kind() == ErrorKind::kBusy || removed.error().kind() == ErrorKind::kTimeout);
       if (!held || std::chrono::steady_clock::now() > deadline) return removed;
       std::this_thread::sleep_for(kLongestPause);
     }
   }
 
   Result<bool> try_once() {
-    TRY(proc::Attachment attachment, proc::Attachment::stop_all(process_));
+    time_was_up_ = false;
+    TRY(proc::Attachment attachment, proc::Attachment::stop_all(process_, {.pause = max_pause_}));
     memory_.set_fallback_tid(attachment.threads().front().tid);
     auto removed = with_all_stopped(attachment);
     memory_.set_fallback_tid(0);
@@ -116,10 +143,14 @@ class Remover {
         leave_springboards(attachment, memory_, maps, index_, springboards_));
     held.insert(held.end(), more.begin(), more.end());
     const bool parks = may_park_code(footprint_.parking, attachment, memory_, maps);
-    if (parks) TRY_OK(hold_parked_springboards(maps, held));
+    const TimeIsUp time_is_up = [&] { return attachment.must_let_go(); };
+    if (parks) TRY_OK(hold_parked_springboards(maps, held, time_is_up));
     springboards_ = held;  // the others go now
     void_ranges();
-    TRY(const TextReport text, restore_text(memory_, edits_, without_hooks(all_but(held))));
+    TRY(const TextReport text,
+        restore_text(memory_, edits_, without_hooks(all_but(held)), max_pause_ ? time_is_up : TimeIsUp()));
+    undone_ = text.undone.size();
+    if (undone_ != 0) return later();
     report_.foreign = text.foreign.size();
     if (!text.left.empty() || still_jumps(text.foreign)) return keep_for_foreign();
     if (!held.empty()) {
@@ -136,19 +167,26 @@ class Remover {
       return false;
     }
     about_to_leave_ = false;
+    if (attachment.must_let_go()) return later();
     if (parks) {
-      TRY(const std::string reason, parked_inside(maps));
+      TRY(const std::string reason, parked_inside(maps, time_is_up));
       if (!reason.empty()) return keep(reason);
     }
     TRY_OK(forget_descriptors(attachment, memory_, footprint_));
     TRY_OK(restore_text(memory_, edits_, hooks()));
     if (before_unmap_) TRY_OK(before_unmap_());
+    if (attachment.must_let_go()) return later();
     auto unmapped = unmap(attachment, maps);
     if (unmapped) return true;
     if (unmapped.error().kind() == ErrorKind::kPermission) return keep(unmapped.error().message());
     if (unmapped.error().kind() == ErrorKind::kGone) return unmapped.error();
     // The text is restored; a thread that cannot be used now (no room on its stack) may be usable later.
     obstacle_ = unmapped.error().message();
+    return false;
+  }
+
+  Result<bool> later() {
+    time_was_up_ = true;
     return false;
   }
 
@@ -180,6 +218,8 @@ class Remover {
     if (caller.restricted())  // a filter that came after blip: munmap might be what it kills for
       return Error(ErrorKind::kPermission,
                    "it filters its system calls (seccomp): `blip clean` as root helps");
+    // The others need not wait until this one gets a CPU.
+    if (max_pause_) attachment.release_others(caller.tid());
     TRY_OK(restore_trap_action(caller, memory_, footprint_));
     return unmap_footprint(caller, still_ours(footprint_, maps), maps);
   }
@@ -265,7 +305,8 @@ class Remover {
   }
 
   // Fibers that do not run may go on at a springboard.
-  Status hold_parked_springboards(const std::vector<proc::Map>& maps, std::vector<TargetAddr>& held) {
+  Status hold_parked_springboards(const std::vector<proc::Map>& maps, std::vector<TargetAddr>& held,
+                                  const TimeIsUp& time_is_up) {
     std::vector<TargetAddr> all = index_.springboards();
     for (const PatchIndex& index : retired_index_)
       for (TargetAddr at : index.springboards()) all.push_back(at);
@@ -275,18 +316,20 @@ class Remover {
       });
     std::vector<AddrRange> places;
     for (TargetAddr at : all) places.push_back({at, at + 1});
-    TRY(const ParkedCode parked, find_parked_code(memory_, maps, merge_ranges(std::move(places))));
+    TRY(const ParkedCode parked,
+        find_parked_code(memory_, maps, merge_ranges(std::move(places)), time_is_up));
     if (parked.unknown) held.insert(held.end(), all.begin(), all.end());
     for (const InterruptedCode& code : parked.found) held.push_back(code.pc);
     return {};
   }
 
   // Or inside the pads. Waiting would not help: who knows when they go on.
-  Result<std::string> parked_inside(const std::vector<proc::Map>& maps) {
+  Result<std::string> parked_inside(const std::vector<proc::Map>& maps, const TimeIsUp& time_is_up) {
     std::vector<AddrRange> places = footprint_.areas;
     for (const proc::Map& map : maps)
       if (map.path == "[vdso]") places.push_back(map.range);
-    TRY(const ParkedCode parked, find_parked_code(memory_, maps, merge_ranges(std::move(places))));
+    TRY(const ParkedCode parked,
+        find_parked_code(memory_, maps, merge_ranges(std::move(places)), time_is_up));
     if (parked.unknown)
       return std::string(
           "the program switches stacks by itself, and has too much memory to look for code that waits");
@@ -307,6 +350,10 @@ class Remover {
   std::vector<PatchIndex> retired_index_;
   RemovalReport report_;
   std::optional<std::vector<TargetAddr>> springboards_;  // that are still there; none: all
+  std::optional<std::chrono::nanoseconds> max_pause_;
+  bool gave_up_ = false;  // the text is restored, and nothing else is worth a long stop
+  bool time_was_up_ = false;
+  size_t undone_ = SIZE_MAX;  // edits that are still in the text
   std::string obstacle_;
   bool about_to_leave_ = false;  // a thread is in a pad and needs no more than to run: on a busy machine that
                                  // may take long
@@ -317,9 +364,10 @@ class Remover {
 Result<RemovalReport> remove_instrumentation(const proc::Process& process, proc::Memory& memory,
                                              const Footprint& footprint, const PatchTable& table,
                                              std::span<const PatchTable> retired,
-                                             const std::function<Status()>& before_unmap) {
+                                             const std::function<Status()>& before_unmap,
+                                             std::optional<std::chrono::nanoseconds> max_pause) {
   return proc::on_tracer_thread(
-      [&] { return Remover(process, memory, footprint, table, retired, before_unmap).run(); });
+      [&] { return Remover(process, memory, footprint, table, retired, before_unmap, max_pause).run(); });
 }
 
 }  // namespace blip::probe

@@ -188,13 +188,98 @@ class TextWriter {
   std::vector<std::array<uint8_t, abi::kMaxEdit>> found_;  // by edit, of those that were read
 };
 
+// A large set in pieces of whole pages, first those without the late edits, then those; or the other way
+// round.
+class TextInPieces {
+ public:
+  TextInPieces(proc::Memory& memory, const EditSet& set, const EditMask& which, const TimeIsUp& time_is_up)
+      : memory_(memory), set_(set), left_(which), time_is_up_(time_is_up) {}
+
+  Result<TextReport> install() {
+    relation_ = [&](const std::vector<size_t>& some) { return set_.with_dependents(some); };
+    for (const std::vector<size_t>& piece : pages())
+      TRY_OK(make(piece, [&](const EditMask& which) { return TextWriter(memory_, set_).install(which); }));
+    const std::vector<size_t> late(set_.late_edits().begin(), set_.late_edits().end());
+    TRY_OK(make(late, [&](const EditMask& which) { return TextWriter(memory_, set_).install(which); }));
+    return std::move(report_);
+  }
+
+  Result<TextReport> restore() {
+    relation_ = [&](const std::vector<size_t>& some) { return set_.with_needs(some); };
+    const std::vector<size_t> late(set_.late_edits().begin(), set_.late_edits().end());
+    TRY_OK(make(late, [&](const EditMask& which) { return TextWriter(memory_, set_).restore(which); }));
+    for (const std::vector<size_t>& piece : pages())
+      TRY_OK(make(piece, [&](const EditMask& which) { return TextWriter(memory_, set_).restore(which); }));
+    return std::move(report_);
+  }
+
+ private:
+  static constexpr size_t kEnough = 512;  // edits
+
+  // Edits that are not late.
+  std::vector<std::vector<size_t>> pages() const {
+    std::vector<std::vector<size_t>> pieces;
+    const std::span<const Edit> edits = set_.edits();
+    for (size_t i = 0; i < edits.size(); ++i) {
+      if (!left_[i] || set_.late(i)) continue;
+      const bool same_page =
+          !pieces.empty() && page_of(edits[pieces.back().back()].addr) == page_of(edits[i].addr);
+      if (pieces.empty() || (pieces.back().size() >= kEnough && !same_page)) pieces.emplace_back();
+      pieces.back().push_back(i);
+    }
+    return pieces;
+  }
+
+  // Whatever cannot be done because of what is found takes others with it, of this piece and of later ones.
+  Status make(const std::vector<size_t>& piece,
+              const std::function<Result<TextReport>(const EditMask&)>& work) {
+    EditMask now(set_.size());
+    bool any = false;
+    for (const size_t i : piece) any |= now[i] = left_[i];
+    if (!any) return {};
+    if (time_is_up_()) is_up_ = true;
+    for (const size_t i : piece)
+      if (is_up_ && left_[i]) report_.undone.push_back(i);
+    if (is_up_) return {};
+    TRY(TextReport done, work(now));
+    leave_related(done);
+    report_.foreign.insert(report_.foreign.end(), done.foreign.begin(), done.foreign.end());
+    report_.left.insert(report_.left.end(), done.left.begin(), done.left.end());
+    return {};
+  }
+
+  void leave_related(TextReport& done) {
+    if (done.foreign.empty()) return;
+    EditMask related = relation_(done.foreign);
+    for (const std::vector<size_t>* known : {&done.foreign, &done.left})
+      for (const size_t i : *known) related[i] = false;
+    for (size_t i = 0; i < left_.size(); ++i) {
+      if (!related[i] || !left_[i]) continue;
+      left_[i] = false;
+      done.left.push_back(i);
+    }
+  }
+
+  proc::Memory& memory_;
+  const EditSet& set_;
+  EditMask left_;
+  const TimeIsUp& time_is_up_;
+  std::function<EditMask(const std::vector<size_t>&)> relation_;
+  bool is_up_ = false;
+  TextReport report_;
+};
+
 }  // namespace
 
-Result<TextReport> install_text(proc::Memory& memory, const EditSet& edits, const EditMask& which) {
+Result<TextReport> install_text(proc::Memory& memory, const EditSet& edits, const EditMask& which,
+                                const TimeIsUp& time_is_up) {
+  if (time_is_up) return TextInPieces(memory, edits, which, time_is_up).install();
   return TextWriter(memory, edits).install(which);
 }
 
-Result<TextReport> restore_text(proc::Memory& memory, const EditSet& edits, const EditMask& which) {
+Result<TextReport> restore_text(proc::Memory& memory, const EditSet& edits, const EditMask& which,
+                                const TimeIsUp& time_is_up) {
+  if (time_is_up) return TextInPieces(memory, edits, which, time_is_up).restore();
   return TextWriter(memory, edits).restore(which);
 }
 

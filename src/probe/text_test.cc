@@ -153,6 +153,44 @@ TEST_F(Text, contradictions_are_found) {
   EXPECT_THAT(EditSet({wide, board}).contradictions(), IsEmpty());
 }
 
+// Three pages, the last edit late. Each stop has time for one piece of work: at least one page more each
+// time, and the late edit only when all of the others are there; taken back the other way round.
+TEST_F(Text, what_there_is_no_time_for_is_left_for_another_stop) {
+  const EditSet set({edit(100, 5, 1), edit(4091, 2, 2, {0xa0}), edit(4093, 1, 1), edit(9000, 5, 1)});
+  const TimeIsUp at_once = [] { return true; };
+  auto report = install_text(memory_, set, set.all(), at_once);
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->undone.size(), set.size());
+  EXPECT_TRUE(as_before());
+  int asked = 0;
+  const TimeIsUp second_time = [&] { return ++asked > 1; };
+  report = install_text(memory_, set, set.all(), second_time);
+  ASSERT_TRUE(report);
+  const std::vector<size_t> late(set.late_edits().begin(), set.late_edits().end());
+  EXPECT_EQ(report->undone, late) << "all others are one piece";
+  report = install_text(memory_, set, set.all(), [] { return false; });
+  ASSERT_TRUE(report);
+  EXPECT_THAT(report->undone, IsEmpty());
+  asked = 0;
+  report = restore_text(memory_, set, set.all(), second_time);
+  ASSERT_TRUE(report);
+  ASSERT_TRUE(restore_text(memory_, set, set.all(), [] { return false; }));
+  EXPECT_TRUE(as_before());
+}
+
+// Somebody else's bytes in a later piece leave alone what needs them, also of an earlier one.
+TEST_F(Text, foreign_bytes_in_one_of_several_pieces) {
+  const EditSet set({edit(100, 5, 1), edit(200, 5, 1), edit(9000, 5, 1)});
+  mapping_.data()[201] ^= 0xff;
+  const auto report = install_text(memory_, set, set.all(), [] { return false; });
+  ASSERT_TRUE(report);
+  EXPECT_THAT(report->foreign, ElementsAre(1));
+  EXPECT_EQ(now(9000, 1).front(), 0xa0);
+  ASSERT_TRUE(restore_text(memory_, set, {true, false, true}, [] { return false; }));
+  mapping_.data()[201] ^= 0xff;
+  EXPECT_TRUE(as_before());
+}
+
 TEST_F(Text, many_edits_are_made_fast) {
   constexpr size_t kCount = 320'000;
   auto big = *Mapping::create(kCount * 6, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

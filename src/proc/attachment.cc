@@ -12,7 +12,9 @@
 #include "proc/filtered_sleep.h"
 #include "proc/status.h"
 #include "proc/stop_event.h"
+#include "proc/stuck_thread.h"
 #include "proc/thread_stopper.h"
+#include "proc/tracer_thread.h"
 
 namespace blip::proc {
 
@@ -21,6 +23,8 @@ namespace {
 constexpr int kDetachAttempts = 3;
 constexpr std::chrono::milliseconds kExitPatience{200};
 constexpr std::chrono::milliseconds kStopPatience{200};
+
+using Clock = std::chrono::steady_clock;
 
 // A stopped thread that cannot be detached has been killed. It may stop once more on its way out
 // (PTRACE_EVENT_EXIT); its end has to be passed on.
@@ -36,18 +40,22 @@ void see_off(pid_t pid, pid_t tid) {
 
 }  // namespace
 
-Result<Attachment> Attachment::stop_all(const Process& process, std::chrono::milliseconds deadline) {
+Result<Attachment> Attachment::stop_all(const Process& process, const StopLimits& limits) {
   const progress::Step step(fmt::format("waiting for process {} to stop", process.pid()));
-  Attachment attachment(process.pid());
-  TRY_OK(ThreadStopper(process, attachment, deadline).stop_all());
+  Attachment attachment(process.pid(), limits);
+  attachment.is_urgent_ = true;
+  begin_urgency();
+  TRY_OK(ThreadStopper(process, attachment, limits).stop_all());
   attachment.holds_all_threads_ = true;
   return attachment;
 }
 
-Result<Attachment> Attachment::stop_one(const Process& process, std::chrono::milliseconds deadline) {
+Result<Attachment> Attachment::stop_one(const Process& process, const StopLimits& limits) {
   const progress::Step step(fmt::format("waiting for a thread of process {} to stop", process.pid()));
-  Attachment attachment(process.pid());
-  TRY_OK(ThreadStopper(process, attachment, deadline).stop_one());
+  Attachment attachment(process.pid(), limits);
+  attachment.is_urgent_ = true;
+  begin_urgency();
+  TRY_OK(ThreadStopper(process, attachment, limits).stop_one());
   return attachment;
 }
 
@@ -55,6 +63,9 @@ Attachment::Attachment(Attachment&& other) noexcept
     : pid_(other.pid_),
       threads_(std::exchange(other.threads_, {})),
       holds_all_threads_(other.holds_all_threads_),
+      pause_(other.pause_),
+      began_(other.began_),
+      is_urgent_(std::exchange(other.is_urgent_, false)),
       longest_stop_(other.longest_stop_) {}
 
 Attachment& Attachment::operator=(Attachment&& other) noexcept {
@@ -63,20 +74,37 @@ Attachment& Attachment::operator=(Attachment&& other) noexcept {
   pid_ = other.pid_;
   threads_ = std::exchange(other.threads_, {});
   holds_all_threads_ = other.holds_all_threads_;
+  pause_ = other.pause_;
+  began_ = other.began_;
+  is_urgent_ = std::exchange(other.is_urgent_, false);
   longest_stop_ = other.longest_stop_;
   return *this;
 }
 
+bool Attachment::must_let_go() const {
+  return pause_ && began_ != Clock::time_point() && Clock::now() - began_ > *pause_ / 2;
+}
+
 void Attachment::release() {
+  release_if([](const Thread&) { return true; });
+  if (std::exchange(is_urgent_, false)) end_urgency();
+  threads_.clear();
+}
+
+void Attachment::release_others(pid_t tid) {
+  release_if([&](const Thread& thread) { return thread.tid != tid; });
+  for (Thread& thread : threads_)
+    if (thread.tid != tid) thread.stopped = false, thread.tid = 0;
+  holds_all_threads_ = false;
+}
+
+template <typename Which>
+void Attachment::release_if(Which&& which) {
   FilteredSleeps sleeps(pid_);
   for (Thread& thread : threads_)
-    if (thread.stopped) let_go(thread, sleeps);
-  // Something failed before these had stopped; the others do not wait for them.
-  const auto deadline = std::chrono::steady_clock::now() + kStopPatience;
-  for (Thread& thread : threads_)
-    if (!thread.stopped && thread.tid != 0 && settle(thread, deadline)) let_go(thread, sleeps);
+    if (thread.stopped && which(thread)) let_go(thread, sleeps);
+  settle_rest(sleeps);
   sleeps.let_go();
-  threads_.clear();
 }
 
 void Attachment::let_go(Thread& thread, FilteredSleeps& sleeps) {
@@ -85,27 +113,50 @@ void Attachment::let_go(Thread& thread, FilteredSleeps& sleeps) {
   } else {
     detach(thread);
   }
-  if (thread.interrupted_at != std::chrono::steady_clock::time_point())
+  if (thread.interrupted_at != Clock::time_point())
     longest_stop_ = std::max<std::chrono::nanoseconds>(
-        longest_stop_, std::chrono::steady_clock::now() - thread.seen_running_at);
+        longest_stop_, Clock::now() - thread.seen_running_at - thread.waited_for_cpu);
 }
 
-// False: it has ended, or runs.
-bool Attachment::settle(Thread& thread, std::chrono::steady_clock::time_point deadline) {
-  // If it was interrupted it stops now, and its system call may need repair. One that never does is let go
-  // when this OS thread ends.
-  const bool interrupted = thread.interrupted_at != std::chrono::steady_clock::time_point();
-  const StopEvent event = interrupted ? wait_for_stop(pid_, thread.tid, deadline) : poll_stop(thread.tid);
-  if (event.kind == StopKind::kEnded) {
-    reap_thread(pid_, thread.tid);
+// Something failed, or took too long, before these had stopped; the others do not wait for them. Whoever was
+// interrupted stops as soon as it runs, its system call may need repair, and it goes on at once. One that
+// never stops is let go when this OS thread ends.
+void Attachment::settle_rest(FilteredSleeps& sleeps) {
+  const auto begin = Clock::now();
+  for (Backoff backoff;; backoff.pause()) {
+    const auto waited = Clock::now() - begin;
+    bool waiting = false;
+    for (Thread& thread : threads_) {
+      if (thread.stopped || thread.tid == 0 || settle(thread, sleeps)) continue;
+      if (thread.interrupted_at == Clock::time_point()) continue;
+      if (backoff.time_to_look() && thread_ended(pid_, thread.tid)) {
+        reap_thread(pid_, thread.tid);
+        thread.tid = 0;
+        continue;
+      }
+      waiting |= waited < kStopPatience || (waited < kStarvation && is_starved(pid_, thread.tid));
+    }
+    if (!waiting) return;
+  }
+}
+
+// False: it runs.
+bool Attachment::settle(Thread& thread, FilteredSleeps& sleeps) {
+  const auto now = Clock::now();
+  const StopEvent event = poll_stop(thread.tid);
+  if (event.kind == StopKind::kRunning) {
+    thread.seen_running_at = now;
     return false;
   }
-  if (event.kind == StopKind::kRunning) {
-    BLIP_LOG("proc", "thread {} of {} is still running, attached", thread.tid, pid_);
-    return false;
+  if (event.kind == StopKind::kEnded) {
+    reap_thread(pid_, thread.tid);
+    thread.tid = 0;
+    return true;
   }
   thread.pending_signal = event.signal;
   if (event.kind == StopKind::kInterrupt) (void)thread.refresh_and_repair(pid_, 0);
+  thread.stopped = true;
+  let_go(thread, sleeps);
   return true;
 }
 

@@ -14,6 +14,13 @@ namespace blip::proc {
 
 inline constexpr std::chrono::milliseconds kStopDeadline{2000};
 
+struct StopLimits {
+  std::chrono::milliseconds patience = kStopDeadline;  // with a thread that does not stop
+  // The longest that a thread may be held; none: for as long as it takes. Where the others do not stop soon
+  // enough they are let go (pause.h).
+  std::optional<std::chrono::nanoseconds> pause{};
+};
+
 class FilteredSleeps;
 
 // "Attached and stopped": while it lives, the threads of the target it lists are stopped; its end detaches
@@ -28,11 +35,9 @@ class Attachment {
  public:
   // Every thread, also those created meanwhile; no other process shares the memory afterwards. kTimeout names
   // the thread that did not stop, kBusy the other tracer, kGone says that the target ended or called exec.
-  static Result<Attachment> stop_all(const Process& process,
-                                     std::chrono::milliseconds deadline = kStopDeadline);
+  static Result<Attachment> stop_all(const Process& process, const StopLimits& limits = {});
   // One thread, the one most likely to stop at once; the others run.
-  static Result<Attachment> stop_one(const Process& process,
-                                     std::chrono::milliseconds deadline = kStopDeadline);
+  static Result<Attachment> stop_one(const Process& process, const StopLimits& limits = {});
 
   Attachment(Attachment&& other) noexcept;
   Attachment& operator=(Attachment&& other) noexcept;
@@ -42,22 +47,35 @@ class Attachment {
   std::span<Thread> threads() { return threads_; }
   bool holds_all_threads() const { return holds_all_threads_; }
 
+  // Half of the allowed pause is over: what is not done yet is for another stop. The other half is for blip's
+  // own waits for a CPU. Never true without a limit.
+  bool must_let_go() const;
+
   // Detaches all threads now. Harmless when done before.
   void release();
-  // After release(): the longest time any thread was held, from when it was last seen running to its detach.
+  // The same with all but one. The others keep their places among threads(), without a tid.
+  void release_others(pid_t tid);
+  // After release(): the longest time any thread was held, from when it was last seen running to its detach,
+  // less what it waited for a CPU to make calls for blip.
   std::chrono::nanoseconds longest_stop() const { return longest_stop_; }
 
  private:
   friend class ThreadStopper;
-  explicit Attachment(pid_t pid) : pid_(pid) {}
+  Attachment(pid_t pid, const StopLimits& limits) : pid_(pid), pause_(limits.pause) {}
 
+  template <typename Which>
+  void release_if(Which&& which);
   void let_go(Thread& thread, FilteredSleeps& sleeps);
-  bool settle(Thread& thread, std::chrono::steady_clock::time_point deadline);
+  void settle_rest(FilteredSleeps& sleeps);
+  bool settle(Thread& thread, FilteredSleeps& sleeps);
   void detach(Thread& thread);
 
   pid_t pid_;
   std::vector<Thread> threads_;
   bool holds_all_threads_ = false;
+  std::optional<std::chrono::nanoseconds> pause_;
+  std::chrono::steady_clock::time_point began_;  // the first thread was stopped
+  bool is_urgent_ = false;
   std::chrono::nanoseconds longest_stop_{0};
 };
 

@@ -74,7 +74,7 @@ TEST(Attachment, patience_does_not_end_while_a_thread_waits_for_a_cpu) {
   const auto process = Process::open(child.pid());
   ASSERT_TRUE(process);
   for (int i = 0; i < 20; ++i) {
-    const auto attachment = Attachment::stop_all(*process, milliseconds(0));
+    const auto attachment = Attachment::stop_all(*process, {.patience = milliseconds(0)});
     EXPECT_TRUE(attachment) << attachment.error().message();
   }
   ::sched_setaffinity(0, sizeof all, &all);
@@ -119,7 +119,8 @@ void churn_threads(Child& self) {
   std::vector<std::thread> makers;
   for (int i = 0; i < 4; ++i)
     makers.emplace_back([&] {
-      while (!asked_to_end) std::thread([&] { ++made; }).join();
+      do std::thread([&] { ++made; }).join();  // once at least, however busy the machine is
+      while (!asked_to_end);
     });
   self.tell(1);
   for (std::thread& maker : makers) maker.join();
@@ -254,11 +255,13 @@ TEST(Attachment, vfork_child_is_waited_for_until_the_deadline) {
   const auto process = Process::open(child.pid());
   ASSERT_TRUE(process);
   EXPECT_TRUE(find_memory_sharer(*process)->has_value());
-  const auto early = on_tracer_thread([&] { return Attachment::stop_all(*process, milliseconds(100)); });
+  const auto early =
+      on_tracer_thread([&] { return Attachment::stop_all(*process, {.patience = milliseconds(100)}); });
   ASSERT_FALSE(early);
   EXPECT_EQ(early.error().kind(), ErrorKind::kTimeout);
   EXPECT_THAT(early.error().message(), HasSubstr("shares the memory of " + std::to_string(child.pid())));
-  const auto one = on_tracer_thread([&] { return Attachment::stop_one(*process, milliseconds(100)); });
+  const auto one =
+      on_tracer_thread([&] { return Attachment::stop_one(*process, {.patience = milliseconds(100)}); });
   ASSERT_FALSE(one);
   EXPECT_THAT(one.error().message(), HasSubstr("waits for its vfork child"));
   EXPECT_TRUE(Attachment::stop_all(*process)) << "the child ends within the default deadline";

@@ -86,11 +86,16 @@ TargetAddr frame_of(TargetAddr scratch) { return scratch + RemoteCaller::kMaxByt
 
 }  // namespace
 
-RemoteCaller::RemoteCaller(pid_t pid, Thread& thread, Memory& memory, StubSite site)
-    : pid_(pid), thread_(&thread), memory_(&memory), site_(std::move(site)) {}
+RemoteCaller::RemoteCaller(const Attachment& attachment, Thread& thread, Memory& memory, StubSite site)
+    : attachment_(&attachment),
+      pid_(attachment.pid()),
+      thread_(&thread),
+      memory_(&memory),
+      site_(std::move(site)) {}
 
 RemoteCaller::RemoteCaller(RemoteCaller&& other) noexcept
-    : pid_(other.pid_),
+    : attachment_(other.attachment_),
+      pid_(other.pid_),
       thread_(std::exchange(other.thread_, nullptr)),
       memory_(other.memory_),
       site_(std::move(other.site_)),
@@ -132,7 +137,7 @@ Result<RemoteCaller> RemoteCaller::create_in_one_of(std::span<Thread* const> can
   TRY_OK(clear_left_over_stub(attachment, memory, site));
   Error last(ErrorKind::kGone, fmt::format("process {} has no stopped thread", attachment.pid()));
   for (Thread* thread : candidates) {
-    RemoteCaller caller(attachment.pid(), *thread, memory, site);
+    RemoteCaller caller(attachment, *thread, memory, site);
     const Status ready = caller.prepare();
     if (ready) return caller;
     last = ready.error();
@@ -186,8 +191,14 @@ Result<uint64_t> RemoteCaller::call(long number, std::span<const uint64_t> argum
 }
 
 Status RemoteCaller::run(CallList& list) {
-  std::span<CallList::Call> left = list.calls();
-  for (const CallList::Call& call : left) TRY_OK(check_permitted(call.number));
+  for (const CallList::Call& call : list.calls()) TRY_OK(check_permitted(call.number));
+  const auto before = time_without_cpu(pid_, thread_->tid);
+  Status made = run_all(list.calls());
+  thread_->waited_for_cpu += time_without_cpu(pid_, thread_->tid) - before;
+  return made;
+}
+
+Status RemoteCaller::run_all(std::span<CallList::Call> left) {
   for (int attempt = 0; !left.empty(); ++attempt) {
     if (attempt == kMaxAttempts) return signals_all_the_time();
     if (mark_ == 0) {

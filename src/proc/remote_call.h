@@ -58,6 +58,8 @@ class RemoteCaller {
   const Registers& registers() const { return original_; }
   // True if only mmap and munmap may be called.
   bool restricted() const { return restricted_; }
+  // The pause that is allowed is half over (Attachment::must_let_go).
+  bool must_let_go() const { return attachment_->must_let_go(); }
   // One more: the caller knows that the target's filter lets it pass.
   void permit(long number) { also_permitted_ = number; }
 
@@ -67,16 +69,16 @@ class RemoteCaller {
   // A list, or what fits of it, as it lies in the target's memory.
   struct Layout {
     TargetAddr calls;
-    TargetAddr begin;              // of `memory`
-    std::vector<uint8_t> memory;   // bytes that calls point at, the calls, the one that tells of the end
-    size_t count = 0;              // of calls of the list
+    TargetAddr begin;             // of `memory`
+    std::vector<uint8_t> memory;  // bytes that calls point at, the calls, the one that tells of the end
+    size_t count = 0;             // of calls of the list
   };
   struct Arena {
     TargetAddr there;
     std::span<uint8_t> here;
   };
 
-  RemoteCaller(pid_t pid, Thread& thread, Memory& memory, StubSite site);
+  RemoteCaller(const Attachment& attachment, Thread& thread, Memory& memory, StubSite site);
   static Result<RemoteCaller> create_in_one_of(std::span<Thread* const> candidates, Attachment& attachment,
                                                Memory& memory, StubSite site);
 
@@ -84,6 +86,7 @@ class RemoteCaller {
   Status check_seccomp();
   Status save_stack();
   Status check_permitted(long number) const;
+  Status run_all(std::span<CallList::Call> calls);
   void choose_mark(const ProcStatus& status);
   Status write_stub();
   Status leave_stub();
@@ -106,6 +109,7 @@ class RemoteCaller {
   Status swallow_sigsys();
   Error signals_all_the_time() const;
 
+  const Attachment* attachment_;
   pid_t pid_;
   Thread* thread_;
   Memory* memory_;
@@ -114,8 +118,8 @@ class RemoteCaller {
   long also_permitted_ = -1;
   bool stub_written_ = false;
   bool in_stub_ = false;
-  int mark_ = 0;                      // the signal by which a thread says that its list is done; 0: none
-  pid_t own_tid_ = 0;                 // as the thread sees it
+  int mark_ = 0;       // the signal by which a thread says that its list is done; 0: none
+  pid_t own_tid_ = 0;  // as the thread sees it
   Arena arena_;
   int handlers_ = 0;                  // that were called in the thread and have not run yet
   Registers original_;                // where the thread was stopped

@@ -322,8 +322,8 @@ Status run_list_in_lent_memory(RemoteCaller& caller) {
       remote_mmap(caller, TargetAddr(0), kSize, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0));
   TRY(const Fd mine, open_target_fd(caller.pid(), fd));
   TRY_OK(remote_close(caller, fd));
-  auto* const here = static_cast<uint8_t*>(
-      ::mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_SHARED, mine.get(), 0));
+  auto* const here =
+      static_cast<uint8_t*>(::mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_SHARED, mine.get(), 0));
   const std::span<uint8_t> page(here + kSize - kPageSize, kPageSize);
   caller.lend(there + (kSize - kPageSize), page);
   TRY_OK(run_list(caller));

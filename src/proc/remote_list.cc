@@ -109,7 +109,8 @@ RemoteCaller::Layout RemoteCaller::lay_out(std::span<const CallList::Call> calls
     put(layout.memory, at, stub_call(call.number, arguments));
     at += sizeof(StubCall);
   }
-  put(layout.memory, at, stub_call(SYS_tkill, {static_cast<uint64_t>(own_tid_), static_cast<uint64_t>(mark_)}));
+  put(layout.memory, at,
+      stub_call(SYS_tkill, {static_cast<uint64_t>(own_tid_), static_cast<uint64_t>(mark_)}));
   return layout;
 }
 

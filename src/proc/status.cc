@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <charconv>
+#include <cstdlib>
 
 #include "base/directory.h"
 #include "base/fd.h"
@@ -145,6 +146,14 @@ Result<ProcStat> parse_stat(std::string_view text) {
 Result<ProcStat> read_stat(pid_t pid, pid_t tid) {
   TRY(const std::string text, read_thread_file(pid, tid, "stat"));
   return parse_stat(text);
+}
+
+std::chrono::nanoseconds time_without_cpu(pid_t pid, pid_t tid) {
+  const auto text =
+      read_proc_file(fmt::format("/proc/{}/task/{}/schedstat", pid, tid));  // ran, waited, times
+  const size_t second = text ? text->find(' ') : std::string::npos;
+  if (second == std::string::npos) return {};
+  return std::chrono::nanoseconds(std::strtoll(text->c_str() + second, nullptr, 10));
 }
 
 Result<std::vector<pid_t>> list_threads(pid_t pid) {

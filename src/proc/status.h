@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -62,6 +63,9 @@ struct ProcStat {
 
 Result<ProcStat> read_stat(pid_t pid, pid_t tid);
 Result<ProcStat> parse_stat(std::string_view text);
+
+// How long the thread has been ready to run and had no CPU; zero where the kernel does not say.
+std::chrono::nanoseconds time_without_cpu(pid_t pid, pid_t tid);
 
 // Thread ids of the process in the kernel's order; fails with kGone when the process has ended.
 Result<std::vector<pid_t>> list_threads(pid_t pid);

@@ -50,7 +50,7 @@ TEST(Stub, leaves_other_states_alone) {
 }
 
 TEST(Stub, position_in_the_stub_tells_what_was_popped) {
-  constexpr std::pair<uint64_t, size_t> kOfCalls[] = {{0, 0}, {1, 1},  {4, 4},  {6, 5}, {8, 6},
+  constexpr std::pair<uint64_t, size_t> kOfCalls[] = {{0, 0},  {1, 1},  {4, 4},  {6, 5},  {8, 6},
                                                       {10, 7}, {11, 8}, {13, 0}, {15, 0}, {20, 0}};
   for (const auto& [offset, popped] : kOfCalls) {
     ASSERT_TRUE(place_in_stub(offset)) << offset;

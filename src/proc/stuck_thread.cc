@@ -31,6 +31,11 @@ bool waits_for_vfork_child(pid_t pid, pid_t tid) {
 
 }  // namespace
 
+bool is_starved(pid_t pid, pid_t tid) {
+  const auto stat = read_stat(pid, tid);
+  return stat && (stat->state == 'R' || stat->state == 't');  // t: it has stopped since it was asked
+}
+
 Error describe_stuck_thread(pid_t pid, pid_t tid, std::chrono::milliseconds waited) {
   if (waits_for_vfork_child(pid, tid))
     return Error(ErrorKind::kTimeout,

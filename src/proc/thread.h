@@ -49,6 +49,7 @@ struct Thread {
   int pending_signal = 0;
   std::chrono::steady_clock::time_point interrupted_at;
   std::chrono::steady_clock::time_point seen_running_at;  // last, since it was interrupted
+  std::chrono::nanoseconds waited_for_cpu{0};             // while it made calls for blip
   // Signals cannot be pending without being queued (ProcStatus::queues_signals), so asking the queues is
   // enough.
   bool queues_signals = false;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "proc/pause.h"
 #include "proc/permission.h"
 #include "proc/stuck_thread.h"
 #include "proc/thread_names.h"
@@ -28,7 +29,6 @@ namespace {
 
 constexpr int kCleanPasses = 2;
 constexpr int kInterruptAttempts = 3;
-constexpr std::chrono::seconds kStarvation{20};  // on top of the caller's patience
 
 Error ended(pid_t pid) { return Error(ErrorKind::kGone, fmt::format("process {} has ended", pid), ESRCH); }
 
@@ -40,12 +40,12 @@ void interrupt(pid_t tid) {
 
 }  // namespace
 
-ThreadStopper::ThreadStopper(const Process& process, Attachment& attachment,
-                             std::chrono::milliseconds patience)
+ThreadStopper::ThreadStopper(const Process& process, Attachment& attachment, const StopLimits& limits)
     : process_(process),
+      attachment_(attachment),
       threads_(attachment.threads_),
-      patience_(patience),
-      deadline_(Clock::now() + patience) {
+      patience_(limits.patience),
+      deadline_(Clock::now() + limits.patience) {
   const auto status = read_status(process.pid(), process.pid());
   queues_signals_ = status && status->queues_signals();
 }
@@ -74,6 +74,7 @@ Status ThreadStopper::wait_until_memory_is_ours(MemorySharerScan& scan) {
   for (;;) {
     TRY(const auto sharer, scan.find());
     if (!sharer) return {};
+    TRY_OK(check_pause());
     if (out_of_time())
       return Error(
           ErrorKind::kTimeout,
@@ -185,7 +186,10 @@ Status ThreadStopper::wait_until_stopped() {
       if (!settled) waiting = &thread;
     }
     if (!waiting) break;
-    if (out_of_time() && !is_starved(*waiting)) return explain_timeout(*waiting);
+    TRY_OK(check_pause());
+    // To give up on it would leave it the EINTR that our interruption has made of its wait.
+    const bool starved = Clock::now() < deadline_ + kStarvation && is_starved(process_.pid(), waiting->tid);
+    if (out_of_time() && !starved) return explain_timeout(*waiting);
     if (!backoff.time_to_look()) continue;
     for (Thread& thread : threads_) {
       if (!thread.stopped && thread.tid != 0 && thread_ended(process_.pid(), thread.tid)) {
@@ -197,11 +201,11 @@ Status ThreadStopper::wait_until_stopped() {
   return {};
 }
 
-// To give up on it would leave it the EINTR that our interruption has made of its wait, which nobody repairs.
-bool ThreadStopper::is_starved(const Thread& thread) const {
-  if (Clock::now() >= deadline_ + kStarvation) return false;
-  const auto stat = read_stat(process_.pid(), thread.tid);
-  return stat && (stat->state == 'R' || stat->state == 't');  // t: it has stopped since it was asked
+// Whoever has stopped already waits for the others.
+Status ThreadStopper::check_pause() const {
+  if (!attachment_.must_let_go()) return {};
+  return pause_exceeded(
+      fmt::format("process {}: its threads do not stop soon enough for --max-pause", process_.pid()));
 }
 
 Result<bool> ThreadStopper::settle(Thread& thread) {
@@ -222,6 +226,7 @@ Result<bool> ThreadStopper::react(Thread& thread, StopEvent event) {
     case StopKind::kInterrupt:
     case StopKind::kGroupStop:
       thread.stopped = true;
+      if (attachment_.began_ == Clock::time_point()) attachment_.began_ = thread.seen_running_at;
       // A call ended by a group stop returns EINTR when the group goes on, with or without us.
       TRY_OK(event.kind == StopKind::kGroupStop ? thread.refresh()
                                                 : thread.refresh_and_repair(process_.pid(), 0));

@@ -17,7 +17,7 @@ namespace blip::proc {
 // moment.
 class ThreadStopper {
  public:
-  ThreadStopper(const Process& process, Attachment& attachment, std::chrono::milliseconds patience);
+  ThreadStopper(const Process& process, Attachment& attachment, const StopLimits& limits);
 
   Status stop_all();
   Status stop_one();
@@ -44,10 +44,10 @@ class ThreadStopper {
   Error explain_timeout(const Thread& thread) const;
   Result<pid_t> choose_thread() const;
   bool out_of_time() const { return Clock::now() >= deadline_; }
-  // It will stop as soon as the scheduler gives it a CPU.
-  bool is_starved(const Thread& thread) const;
+  Status check_pause() const;
 
   const Process& process_;
+  Attachment& attachment_;
   std::vector<Thread>& threads_;
   std::unordered_set<pid_t> seized_;
   std::chrono::milliseconds patience_;

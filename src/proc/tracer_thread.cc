@@ -10,6 +10,7 @@
 
 #include <cerrno>
 #include <cstdint>
+#include <utility>
 
 namespace blip::proc {
 
@@ -19,9 +20,21 @@ constexpr int kMostUrgent = -20;
 constexpr timespec kShortWait{0, 20'000};
 
 thread_local bool is_tracer = false;
+thread_local bool is_urgent = false;
 thread_local bool somebody_stays_attached = false;
 
 }  // namespace
+
+void begin_urgency() {
+  const sched_param lowest{.sched_priority = 1};
+  if (::sched_getscheduler(0) != SCHED_OTHER) return;
+  is_urgent = ::sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &lowest) == 0;
+}
+
+void end_urgency() {
+  const sched_param none{};
+  if (std::exchange(is_urgent, false)) (void)::sched_setscheduler(0, SCHED_OTHER, &none);
+}
 
 bool is_tracer_thread() { return is_tracer; }
 

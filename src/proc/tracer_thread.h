@@ -14,6 +14,11 @@ namespace blip::proc {
 // privilege (or RLIMIT_NICE); without it the thread only asks to be run soon.
 void hurry_this_thread();
 
+// While threads of a target stand still, this thread comes before all ordinary ones, where it is permitted
+// (CAP_SYS_NICE or RLIMIT_RTPRIO). It must not work for long then.
+void begin_urgency();
+void end_urgency();
+
 // True inside of on_tracer_thread(): attachments end when the work does.
 bool is_tracer_thread();
 

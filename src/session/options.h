@@ -98,6 +98,7 @@ struct Options {
   std::string output_dir;  // empty: the default name
   std::optional<std::chrono::nanoseconds> duration;
   std::optional<uint64_t> max_events;
+  std::optional<std::chrono::nanoseconds> max_pause;  // of a thread of a target
   uint32_t subbuf_count = 4;
   uint32_t subbuf_size = 1 << 20;
   bool buffers_given = false;  // by the user: else many processes get smaller ones

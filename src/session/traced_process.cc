@@ -336,7 +336,8 @@ Result<std::unique_ptr<EventSource>> TracedProcess::make_source(uint32_t largest
                        .keeps_values = std::any_of(context_.options.probes.begin(),
                                                    context_.options.probes.end(), asks_for_entry),
                        .kept = kept_,
-                       .schema = schema}},
+                       .schema = schema,
+                       .max_pause = context_.options.max_pause}},
           input));
   pads_ = source.get();
   return source;

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A blip is killed before each of its remote calls, and the thread that is to make the call runs only when the next blip has looked around.
+"""A blip is killed before each of its lists of remote calls, and the thread that is to make them runs only when the next blip has looked around.
 
 usage: late_calls.py TARGET... -- BLIP...
 
-The target is stopped (SIGSTOP) before `blip BLIP... -p PID` comes, so that its thread stays at the entry of the call when that blip is
+The target is stopped (SIGSTOP) before `blip BLIP... -p PID` comes, so that its thread stays before the first call when that blip is
 killed. `blip clean` is held where it starts its tracing thread, after it has read the maps; now the target goes on and makes the
-call, then `blip clean` goes on. Nothing may stay. Ends with the number of calls.
+calls, then `blip clean` goes on. Nothing may stay. Ends with the number of lists.
 """
 import contextlib
 import os
@@ -72,10 +72,10 @@ class Round:
 
 
 def calls(log):
-    """The numbers of the ptrace calls that let a thread go into a remote call: in the thread that attaches first."""
+    """The numbers of the ptrace calls that let a thread go into remote calls: in the thread that attaches first."""
     requests = re.findall(r"^(\d+) +ptrace\((\w+)", log, re.M)
     mine = [request for thread, request in requests if thread == requests[0][0]]
-    return [i + 1 for i, request in enumerate(mine) if request == "PTRACE_SYSCALL" and mine[i - 1] == "PTRACE_SETREGS"]
+    return [i + 1 for i, request in enumerate(mine) if request in ("PTRACE_SYSCALL", "PTRACE_CONT") and mine[i - 1] == "PTRACE_SETREGS"]
 
 
 @contextlib.contextmanager
@@ -101,7 +101,7 @@ def main():
     except Failure as failure:
         print(failure, file=sys.stderr)
         return 1
-    print(f"calls={len(numbers)}")
+    print(f"lists={len(numbers)}")
     return 0
 
 
