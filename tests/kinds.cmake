@@ -28,6 +28,7 @@ e2e_target(undumpable SOURCES undumpable.c)
 e2e_target(loop_writable_text SOURCES writable_text.c FLAGS -Wl,--no-warn-rwx-segments)
 e2e_target(hot_cold SOURCES hot_cold.c FLAGS -freorder-blocks-and-partition)
 e2e_target(throws_O0 SOURCES throws.cc COMPILER ${CMAKE_CXX_COMPILER} FLAGS -O0)
+e2e_target(lives_static SOURCES lives.c FLAGS -static)
 e2e_target(throws_static SOURCES throws.cc COMPILER ${CMAKE_CXX_COMPILER} FLAGS -static)
 
 # Three modules more than 2 GiB apart.
@@ -47,6 +48,8 @@ if(MUSL_GCC)
   e2e_target(threads_musl SOURCES threads.c COMPILER ${MUSL_GCC})
   e2e_target(cancels_musl_static SOURCES cancels.c COMPILER ${MUSL_GCC} FLAGS -static)
   e2e_target(threads_musl_static SOURCES threads.c COMPILER ${MUSL_GCC} FLAGS -static)
+  e2e_target(lives_musl SOURCES lives.c COMPILER ${MUSL_GCC})
+  e2e_target(lives_musl_static SOURCES lives.c COMPILER ${MUSL_GCC} FLAGS -static)
 endif()
 
 find_program(CLANG_C clang-14 NAMES clang)

@@ -221,7 +221,8 @@ constexpr OptionFact kOptions[] = {
      kTracing, "store reg:rdi, regs, ip, comm, cpu, backtrace, ..."},
     {OptionId::kLifecycle, OptionGroup::kProbes, "", "lifecycle", "",
      "also events for processes and threads that begin and end, fork, exec, libraries that are loaded and "
-     "unloaded; alone, without probes, nothing is put into the process",
+     "unloaded; with -p and without probes nothing is put into the process, and what lives only some "
+     "milliseconds is missed",
      kEvents, "also processes, threads, libraries: begin and end"},
     {OptionId::kMaxProbes, OptionGroup::kProbes, "", "max-probes", "N",
      "how many probes may be armed before blip refuses (20000)", kTracing},
@@ -299,11 +300,10 @@ constexpr OptionFact kOptions[] = {
     {OptionId::kDuration, OptionGroup::kEnd, "", "duration", "TIME",
      "end after TIME: 10s, 500ms, 2m, 1h; a plain number means seconds", kTracing,
      "end after TIME: 10s, 500ms, 2m, 1h"},
-    {OptionId::kMaxEvents, OptionGroup::kEnd, "", "max-events", "N", "end after N events", kEvents,
-     "end after N events"},
+    {OptionId::kMaxEvents, OptionGroup::kEnd, "", "max-events", "N",
+     "end after N events; those of --lifecycle do not count", kEvents, "end after N events"},
     {OptionId::kMaxPause, OptionGroup::kTarget, "", "max-pause", "MS",
-     "stop no thread of a process for longer than MS milliseconds (or 20ms, 0.5s) at a time: blip lets go "
-     "and "
+     "stop no thread of a process for longer than MS milliseconds (or 20ms, 0.5s) at a time: blip lets go and "
      "tries again, 60 times, and puts probes in and takes them out in several stops. What could not be armed "
      "so is refused; nothing is left armed at the end",
      kTracing, "stop no thread for longer than MS milliseconds at a time"},

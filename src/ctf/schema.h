@@ -125,6 +125,7 @@ struct EventClass {
   // plain fields. EventPacker makes events of them, whose fields lie back to back, all of their own length.
   bool has_hit_word = false;
   bool of_blip = false;      // blip writes it itself: no ring may hold one
+  bool tells_lives = false;  // blip makes other events of its records
   bool tells_files = false;  // readers name addresses by such events, and look for the process in a context
                              // that all events of the stream share
   bool many_places = false;  // its name is no function's or instruction's: the field ip tells the place

@@ -21,6 +21,12 @@ struct MonotonicClock {
   TargetAddr clock_gettime{};  // of the vDSO, uses general registers only; 0: a system call
 };
 
+// Classes of the records by which those who are born tell of it.
+struct Births {
+  uint32_t thread_class = 0;
+  uint32_t process_class = 0;
+};
+
 // What generated code has to know about the process it will run in.
 struct Environment {
   abi::Geometry geometry;
@@ -31,6 +37,7 @@ struct Environment {
   bool no_syscalls = false;                 // a seccomp filter might not like pads to make one
   bool follow_fork = true;                  // children of fork record too
   std::optional<MonotonicClock> monotonic;  // none: the TSC
+  std::optional<Births> births;             // none: nobody wants to know
   // By any program of the trace, also one that may come later: no pad leaves something else there, dead or
   // not.
   Recorded recorded;

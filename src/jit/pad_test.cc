@@ -205,7 +205,7 @@ TEST(Pad, lead_runs_first_and_only_its_fall_through_is_a_hit) {
 TEST(Stubs, clone_pads) {
   std::string text;
   for (uint32_t number : {58u, 57u, 56u, 435u}) {
-    auto code = build_clone_pad(kPadAddr, kSite, number, environment(true));
+    auto code = build_clone_pad(kPadAddr, {kSite, number}, environment(true));
     ASSERT_TRUE(code);
     EXPECT_LE(code->size(), kClonePadSize);
     text += listing(*code, kPadAddr) + "\n";

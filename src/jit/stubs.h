@@ -8,6 +8,7 @@
 #include "base/addr.h"
 #include "base/result.h"
 #include "jit/environment.h"
+#include "x86/syscall_sites.h"
 
 namespace blip::jit {
 
@@ -22,10 +23,18 @@ Result<AreaPrologue> build_area_prologue(TargetAddr at, const Environment& env);
 // Stands in for `mov $number, %eax; syscall` at `site` (vfork, clone, clone3): holds the gate while a child
 // that shares the thread's TLS may run, for such a child would write into rings under its parent's name and
 // without being restarted; marks a new thread's rseq area as not registered yet. Uses only rax, rcx, r11 and
-// flags, which the system call destroys anyway.
-inline constexpr uint64_t kClonePadSize = 448;
+// flags, which the system call destroys anyway. With env.births who is born tells of it (docs/design/
+// lifecycle.md), below its stack's red zone; `reserve` as of AreaStubs.
+inline constexpr uint64_t kClonePadSize = 1280;
 inline constexpr uint64_t kCloneSiteSize = 7;  // both instructions
-Result<std::vector<uint8_t>> build_clone_pad(TargetAddr at, TargetAddr site, uint32_t number,
-                                             const Environment& env);
+Result<std::vector<uint8_t>> build_clone_pad(TargetAddr at, const x86::CloneSite& site,
+                                             const Environment& env, TargetAddr reserve = {});
+
+// Records of blip's own about lives: where the thread and the value are. Of a birth the value is the pid of
+// the parent, 0 if it is not known, or kSharesMemory: the process that the record is of.
+inline constexpr uint16_t kLifeTid = 8;
+inline constexpr uint16_t kLifeValue = 12;
+inline constexpr uint32_t kLifeSize = 24;
+inline constexpr int64_t kSharesMemory = -1;
 
 }  // namespace blip::jit

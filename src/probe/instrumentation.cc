@@ -82,6 +82,7 @@ Instrumentation::Instrumentation(const proc::Process& process, proc::Memory& mem
       returns_(options.returns),
       unwind_(options.unwind),
       keeps_values_(options.keeps_values),
+      births_(options.births),
       parking_(parking_of(modules)),
       schema_(options.schema),
       kept_(options.kept),
@@ -283,11 +284,17 @@ Status Instrumentation::patch_patiently() {
 
 std::vector<x86::CloneSite> Instrumentation::find_clone_sites() {
   std::vector<x86::CloneSite> found;
+  const bool is_static =
+      std::none_of(modules_.begin(), modules_.end(), [](const Module& m) { return m.is_libc(); });
   for (const Module& module : modules_) {
     if (module.file().is_go()) unhooked_clone_ = true;  // its vfork is not of the known form
     for (const elf::Segment& s : module.file().segments()) {
       if (!s.exec) continue;
-      const auto sites = x86::find_clone_sites(module.file().bytes(s.range), module.to_target(s.range.begin));
+      const auto text = module.file().bytes(s.range);
+      auto sites = x86::find_clone_sites(text, module.to_target(s.range.begin));
+      if (module.is_libc() || (is_static && module.is_executable()))
+        if (const auto musl = x86::find_musl_clone(text, module.to_target(s.range.begin)))
+          sites.push_back(*musl);
       for (const x86::CloneSite& site : sites) {
         if (site.flags_dead_after && !crosses_page(site.addr, abi::kJumpSize)) {
           found.push_back(site);
@@ -369,6 +376,7 @@ jit::Environment Instrumentation::environment() const {
           .no_syscalls = !no_calls_.empty(),
           .follow_fork = follow_fork_,
           .monotonic = clock_,
+          .births = births_,
           .recorded = recorded,
           .trap_size = region_.trap_size,
           .unwind = region_.has_tables ? region_.tables()->areas.front().range.begin : TargetAddr(),
@@ -475,7 +483,8 @@ uint64_t Instrumentation::shadow_size() const {
 // For the thread's id, to read memory, or to wait for blip. A system call that nobody wants might displease a
 // filter that comes later.
 bool Instrumentation::asks_kernel() const {
-  if (geometry_.ranges || settled_ask_kernel_ || (spare_probes_ != 0 && spares_ask_kernel_)) return true;
+  if (geometry_.ranges || births_ || settled_ask_kernel_ || (spare_probes_ != 0 && spares_ask_kernel_))
+    return true;
   return std::any_of(probes_.begin(), probes_.end(), [](const Probe& probe) {
     if (jit::asks_kernel(probe.program.hit) || probe.program.stack_at != 0 ||
         probe.program.kind == jit::Program::Kind::kTellLibraries)

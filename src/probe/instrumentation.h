@@ -14,6 +14,7 @@
 
 #include "abi/layout.h"
 #include "base/result.h"
+#include "jit/environment.h"
 #include "probe/batch.h"
 #include "probe/leftovers.h"
 #include "probe/module.h"
@@ -63,10 +64,11 @@ struct ArmOptions {
   uint32_t live_classes = UINT32_MAX;  // those from here on are for probes that are added later
   bool spares_ask_kernel = true;       // and may record the thread, or read memory
   UnwindTablesWanted unwind{};
-  bool returns = false;       // some probes, maybe such as come later, remember calls
-  bool keeps_values = false;  // and values of their entries
-  KeptMemory kept{};          // of earlier blips, to be left alone
-  std::string schema{};       // tells a later blip what the records are; room for it is in the geometry
+  bool returns = false;                 // some probes, maybe such as come later, remember calls
+  bool keeps_values = false;            // and values of their entries
+  std::optional<jit::Births> births{};  // who is born is to tell
+  KeptMemory kept{};                    // of earlier blips, to be left alone
+  std::string schema{};  // tells a later blip what the records are; room for it is in the geometry
   // The longest that a thread may be stopped; none: for as long as it takes. What cannot be armed in such
   // stops, some of them one after the other, is refused.
   std::optional<std::chrono::nanoseconds> max_pause{};
@@ -284,6 +286,7 @@ class Instrumentation {
   bool returns_;
   UnwindTablesWanted unwind_;
   bool keeps_values_;
+  std::optional<jit::Births> births_;
   Parking parking_;
   std::string schema_;
   KeptMemory kept_;  // of earlier blips

@@ -50,6 +50,30 @@ class CallFinder {
   CallFinder(const Module& module, std::span<const uint32_t> numbers, CallSearch search)
       : module_(module), wanted_(numbers), search_(search) {}
 
+  std::vector<SureCalls> run_sure() {
+    std::vector<TargetAddr> places;
+    for (const elf::Segment& s : module_.file().segments()) {
+      if (!s.exec) continue;
+      const auto some =
+          x86::find_syscall_bytes(module_.file().bytes(s.range), module_.to_target(s.range.begin));
+      places.insert(places.end(), some.begin(), some.end());
+    }
+    if (!places.empty()) functions_ = FunctionRanges::of(module_);
+    std::erase_if(places, [&](TargetAddr at) {
+      const auto function = function_around(functions_, at);
+      return !function || !loads_wanted(code_of(*function));
+    });
+    if (!places.empty()) analyse(places);
+    std::vector<SureCalls> sure;
+    for (auto& [function, found] : analysed_) {
+      std::erase_if(found.calls, [&](const x86::NumberedCall& call) {
+        return call.numbers.empty() || (found.undecodable && call.at >= *found.undecodable);
+      });
+      if (!found.calls.empty()) sure.push_back({std::move(found.calls)});
+    }
+    return sure;
+  }
+
   ModuleCalls run() {
     std::vector<TargetAddr> places;
     for (const elf::Segment& s : module_.file().segments()) {
@@ -73,6 +97,17 @@ class CallFinder {
 
  private:
   std::string why_unknown() const { return module_.basename() + " makes system calls of its own"; }
+
+  // mov $number, %REG, for any register of the first eight.
+  bool loads_wanted(std::span<const uint8_t> code) const {
+    for (size_t i = 0; i + abi::kJumpSize <= code.size(); ++i) {
+      if ((code[i] & 0xf8) != kLoadNumber) continue;
+      uint32_t number;
+      std::memcpy(&number, &code[i + 1], sizeof number);
+      if (std::find(wanted_.begin(), wanted_.end(), number) != wanted_.end()) return true;
+    }
+    return false;
+  }
 
   // In no function that could be looked at: in large programs without names it is seen at once.
   bool any_hopeless(std::span<const TargetAddr> places) const {
@@ -179,6 +214,10 @@ class CallFinder {
 
 ModuleCalls find_module_calls(const Module& module, std::span<const uint32_t> numbers, CallSearch search) {
   return CallFinder(module, numbers, search).run();
+}
+
+std::vector<SureCalls> find_sure_calls(const Module& module, std::span<const uint32_t> numbers) {
+  return CallFinder(module, numbers, CallSearch::kAll).run_sure();
 }
 
 }  // namespace blip::probe

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "probe/module.h"
+#include "x86/call_numbers.h"
 #include "x86/syscall_sites.h"
 
 namespace blip::probe {
@@ -27,5 +28,13 @@ enum class CallSearch {
 
 ModuleCalls find_module_calls(const Module& module, std::span<const uint32_t> numbers,
                               CallSearch search = CallSearch::kAll);
+
+// The calls of one function as far as their numbers are known for sure.
+struct SureCalls {
+  std::vector<x86::NumberedCall> calls;
+};
+
+// Of the functions that load one of the numbers as a constant.
+std::vector<SureCalls> find_sure_calls(const Module& module, std::span<const uint32_t> numbers);
 
 }  // namespace blip::probe

@@ -128,7 +128,7 @@ class AreaBuilder {
     const TargetAddr pad = part.next();
     TRY(const std::vector<uint8_t> code, syscall_pad(pad, site));
     TRY_OK(part.append(code));
-    if (!sets_action) clone_pads_[site.addr + abi::kJumpSize] = pad;
+    if (!sets_action && !site.stores_argument) clone_pads_[site.addr + abi::kJumpSize] = pad;
     area_.pads.push_back(
         {.addr = pad, .size = static_cast<uint32_t>(code.size()), .heads = {}, .clone_site = index});
     return {};
@@ -137,7 +137,7 @@ class AreaBuilder {
   Result<std::vector<uint8_t>> syscall_pad(TargetAddr pad, const x86::CloneSite& site) const {
     if (site.number == jit::kSigactionNumber) return jit::build_sigaction_pad(pad, site.addr, trap_places());
     if (jit::may_unmap(site.number)) return jit::build_unmap_pad(pad, site.addr, site.number, at_, env_);
-    return jit::build_clone_pad(pad, site.addr, site.number, env_);
+    return jit::build_clone_pad(pad, site, env_, stubs_.reserve);
   }
 
   jit::TrapPlaces trap_places() const { return {.runtime = at_, .table = env_.trap_table()}; }

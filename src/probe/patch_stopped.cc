@@ -39,9 +39,7 @@ Result<Instrumentation::Patched> Instrumentation::patch(bool last_try) {
 Result<bool> Instrumentation::clone_sites_intact() const {
   for (const x86::CloneSite& site : clone_sites_) {
     TRY(const auto bytes, (memory_.read_value<std::array<uint8_t, abi::kJumpSize>>(site.addr)));
-    uint32_t number;
-    std::memcpy(&number, &bytes[1], sizeof number);
-    if (bytes[0] != 0xb8 || number != site.number) return false;  // mov $number, %eax
+    if (bytes != first_instruction(site)) return false;
   }
   return true;
 }

@@ -50,7 +50,7 @@ class PatchMaker {
   // The pad of a clone site makes the system call itself and comes back behind it.
   void keep_clear_of(const x86::CloneSite& site) {
     size_t previous = kNoJob;
-    for (uint64_t k = 0; k < jit::kCloneSiteSize; ++k) {
+    for (uint64_t k = 0; k < site.end() - site.addr; ++k) {
       const size_t job = job_at(site.addr + k);
       if (job == kNoJob || job == previous || !pads_[job]) continue;
       previous = job;
@@ -268,6 +268,7 @@ bool PatchTable::touches(AddrRange bytes) const {
 }
 
 std::array<uint8_t, abi::kJumpSize> first_instruction(const x86::CloneSite& site) {
+  if (site.stores_argument) return {0x48, 0x89, 0x0e, 0x0f, 0x05};            // mov %rcx, (%rsi); syscall
   if (site.number == jit::kAnyNumber) return {0x4c, 0x8b, 0x4c, 0x24, 0x08};  // mov 8(%rsp), %r9
   std::array<uint8_t, abi::kJumpSize> mov{0xb8};                              // mov $number, %eax
   std::memcpy(&mov[1], &site.number, 4);
@@ -275,7 +276,7 @@ std::array<uint8_t, abi::kJumpSize> first_instruction(const x86::CloneSite& site
 }
 
 bool covers(const x86::Rewrite& rewrite, const x86::CloneSite& site) {
-  return rewrite.start <= site.addr && rewrite.end() == site.addr + abi::kJumpSize;
+  return !site.stores_argument && rewrite.start <= site.addr && rewrite.end() == site.addr + abi::kJumpSize;
 }
 
 MadePatches make_patches(const PatchInput& input) { return PatchMaker(input).run(); }

@@ -28,7 +28,7 @@ bool is_one_of(std::span<const uint32_t> numbers, uint64_t n) {
 
 bool may_filter(uint32_t number) { return number == jit::kAnyNumber || is_one_of(ring::kFiltering, number); }
 
-TargetAddr instruction_of(const x86::CloneSite& site) { return site.addr + abi::kJumpSize; }
+TargetAddr instruction_of(const x86::CloneSite& site) { return site.syscall_at(); }
 
 // What a thread at a `syscall` instruction will call.
 uint32_t next_number(const proc::Thread& thread) {

@@ -274,6 +274,18 @@ uint16_t ClassTable::add_own(const OwnClass& own) {
   return classes_.back().id;
 }
 
+uint16_t ClassTable::add_life_record(const char* name) {
+  ctf::EventClass c{.id = static_cast<uint16_t>(abi::kFirstClass + classes_.size()), .name = name};
+  c.leads_with_pid = c.tells_lives = true;
+  c.fields = {{.name = "vpid", .type = ctf::FieldType::kInt32, .is_context = true},
+              {.name = "vtid", .type = ctf::FieldType::kInt32, .is_context = true},
+              {.name = "value", .type = ctf::FieldType::kUint64}};
+  ctf::lay_out(c);
+  classes_.push_back(std::move(c));
+  origins_.push_back({"", 0});
+  return classes_.back().id;
+}
+
 // By request.
 std::vector<bool> ClassTable::which_share(std::span<const ProbedPlace> places) const {
   const auto is_every = [&](size_t request) {

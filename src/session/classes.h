@@ -64,6 +64,9 @@ class ClassTable {
   // One that blip writes itself; laid out here. Returns its id.
   uint16_t add_own(const OwnClass& own);
 
+  // Of records that pads write for blip itself (life_record.h, jit/stubs.h). The same.
+  uint16_t add_life_record(const char* name);
+
   // classes()[i].id == i + abi::kFirstClass, which is cut where programs only count.
   const std::vector<ctf::EventClass>& classes() const { return classes_; }
   // Who made classes()[index].

@@ -35,7 +35,9 @@ void Consumer::add_classes(const std::vector<ctf::EventClass>& all) {
         layout.stack_info_offset = static_cast<int32_t>(f.offset - nearer);
       if (f.is_duration) layout.latency_offset = static_cast<int32_t>(f.offset - nearer);
     }
-    layout.is_ready = layout.name_offset < 0 && layout.latency_offset < 0 && !layout.has_hit_word;
+    layout.tells_lives = c.tells_lives;
+    layout.is_ready =
+        layout.name_offset < 0 && layout.latency_offset < 0 && !layout.has_hit_word && !layout.tells_lives;
     add_packer(c);
   }
 }

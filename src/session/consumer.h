@@ -14,6 +14,7 @@
 #include "ctf/clock.h"
 #include "ctf/event_packer.h"
 #include "ring/histogram.h"
+#include "session/life_record.h"
 #include "session/live_merge.h"
 #include "session/ring_output.h"
 #include "session/session.h"
@@ -47,7 +48,8 @@ struct ConsumerInput {
   const std::vector<ctf::EventClass>& classes;
   ctf::TscClock& clock;
   EventLimit& limit;
-  uint64_t latency_rate = 0;  // see TraceContext
+  uint64_t latency_rate = 0;     // see TraceContext
+  LifeRecords* lives = nullptr;  // where records go that tell of lives; null: there are none
 };
 
 // Brings the events of one process, and of its children, into stream files, or hands them to the live merge.
@@ -102,6 +104,7 @@ class Consumer {
     int32_t stack_info_offset = -1;
     bool leads_with_pid = false;
     bool has_hit_word = false;  // to be packed
+    bool tells_lives = false;
     bool is_ready = true;  // the record is the event: it has none of the above but a pid to be put in front
     // Whether an event in the trace has the pid in front: in a stream of one process, of several.
     std::array<bool, 2> pid_in_event{};

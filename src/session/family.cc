@@ -43,6 +43,15 @@ void Family::add(pid_t pid) {
   if (auto member = open(pid)) members_.emplace(pid, *std::move(member));
 }
 
+bool Family::adopt(pid_t pid, FamilyNews& news) {
+  if (members_.contains(pid)) return true;
+  auto member = open(pid);
+  if (!member) return false;
+  if (!member->before_exec) news.executed.push_back(member->id);
+  members_.emplace(pid, *std::move(member));
+  return true;
+}
+
 // A child of vfork has its parent's memory until it calls exec: there only the kernel's mark tells.
 bool Family::called_exec(Member& member) const {
   if (!member.before_exec && (!member.memory || !member.memory->mm_gone())) return false;
@@ -100,6 +109,7 @@ FamilyNews Family::look() {
     Member& member = m->second;
     if (has_ended(member.pidfd)) {
       news.died.push_back({member.id, proc::exit_status(member.id.pid, member.pidfd.get())});
+      strangers_.insert(m->first);  // until somebody has waited for it
       m = members_.erase(m);
       continue;
     }

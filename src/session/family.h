@@ -44,6 +44,8 @@ class Family {
 
   // One that is traced from now on.
   void add(pid_t pid);
+  // A child that has just been born. False: it is not there any more.
+  bool adopt(pid_t pid, FamilyNews& news);
   FamilyNews look();
   // Whether it is time to look for new ones; look() does if it is, or if `hurry()` was called.
   bool scan_is_due() const { return Clock::now() >= next_scan_; }

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "session/lifecycle.h"
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
 #include <cstring>
+#include <iterator>
 
 #include "abi/layout.h"
 #include "ctf/clock.h"
+#include "jit/stubs.h"
 #include "proc/executable_path.h"
+#include "proc/status.h"
 #include "proc/thread_names.h"
 
 namespace blip::session {
@@ -24,7 +23,7 @@ struct KindFact {
   std::vector<ctf::Field> payload;
 };
 
-// In the order of Lifecycle::Kind. All events also have vpid and vtid.
+// In the order of LifeEvent::Kind. All events also have vpid and vtid.
 const std::vector<KindFact>& kinds() {
   static const std::vector<KindFact> table = {
       {"process:begin", {{"comm", Type::kText16}, {"path", Type::kText256}}},
@@ -39,7 +38,10 @@ const std::vector<KindFact>& kinds() {
   return table;
 }
 
-constexpr int32_t kNotKnown = -1;
+// By which pads tell of lives, in the order of LifeRecord::Kind. No event of the trace is of these.
+constexpr const char* kRecordNames[] = {"blip:thread", "blip:process", "blip:exit", "blip:exit_group",
+                                        "blip:exec"};
+static_assert(std::size(kRecordNames) == LifeRecord::kKinds);
 
 // NUL-padded; of a text that is too long, its end. Never empty: see FieldType::kText16.
 void store_text(std::string_view text, uint8_t* to, size_t size) {
@@ -54,36 +56,38 @@ void store_text(std::string_view text, uint8_t* to, size_t size) {
   std::copy(text.begin(), text.end(), to);
 }
 
+void store(const LifeEvent& e, const ctf::Field& field, uint8_t* to) {
+  const auto number = [&](auto value) { std::memcpy(to, &value, sizeof value); };
+  if (field.name == "vpid") return number(e.vpid);
+  if (field.name == "vtid") return number(e.vtid);
+  if (field.name == "parent") return number(e.parent);
+  if (field.name == "status") return number(e.status);
+  if (field.name == "signal") return number(e.signal);
+  if (field.name == "address") return number(e.address);
+  if (field.name == "size") return number(e.size);
+  store_text(field.name == "comm" ? e.comm : e.path, to, ctf::field_size(field.type));
+}
+
+bool has_its_first_program(pid_t pid) {
+  const auto stat = proc::read_stat(pid, pid);
+  return stat && stat->forked_without_exec();
+}
+
+pid_t parent_of(pid_t pid) {
+  const auto stat = proc::read_stat(pid, pid);
+  return stat ? stat->ppid : 0;
+}
+
 }  // namespace
 
-// What an event may tell; its class says which of it.
-struct Lifecycle::Facts {
-  int32_t vtid = 0;
-  int32_t parent = 0;
-  int32_t status = kNotKnown;
-  int32_t signal = kNotKnown;
-  uint64_t address = 0;
-  uint64_t size = 0;
-  std::string comm;
-  std::string path;
-
-  void store(const ctf::Field& field, int32_t vpid, uint8_t* to) const {
-    const auto number = [&](auto value) { std::memcpy(to, &value, sizeof value); };
-    if (field.name == "vpid") return number(vpid);
-    if (field.name == "vtid") return number(vtid);
-    if (field.name == "parent") return number(parent);
-    if (field.name == "status") return number(status);
-    if (field.name == "signal") return number(signal);
-    if (field.name == "address") return number(address);
-    if (field.name == "size") return number(size);
-    store_text(field.name == "comm" ? comm : path, to, ctf::field_size(field.type));
-  }
-};
-
-Lifecycle::Lifecycle(ClassTable& classes, EventLimit& limit) : classes_(classes), limit_(limit) {
+Lifecycle::Lifecycle(ClassTable& classes, bool follows)
+    : classes_(classes),
+      lives_({proc::read_comm, proc::executable_path, has_its_first_program, parent_of}, follows,
+             ctf::HostClocks::monotonic_ns()) {
   const ctf::Field thread{.name = "vtid", .type = Type::kInt32, .is_context = true};
   for (const KindFact& kind : kinds()) ids_.push_back(classes.add_own({kind.name, thread, kind.payload}));
-  last_look_ns_ = now_ns_ = ctf::HostClocks::monotonic_ns();
+  records_.first_class = static_cast<uint16_t>(abi::kFirstClass + classes.classes().size());
+  for (const char* name : kRecordNames) classes.add_life_record(name);
 }
 
 Status Lifecycle::write_to(const TraceOutput& output) {
@@ -94,92 +98,60 @@ Status Lifecycle::write_to(const TraceOutput& output) {
   return {};
 }
 
-void Lifecycle::tell(Kind kind, ProcessId id, uint64_t time_ns, const Facts& facts) {
-  const ctf::EventClass& c = classes_.classes()[ids_[kind] - abi::kFirstClass];
-  Event event{time_ns, kind, std::vector<uint8_t>(c.record_size)};
-  for (const ctf::Field& field : c.fields) facts.store(field, id.vpid, &event.record[field.offset]);
-  pending_.push_back(std::move(event));
+void Lifecycle::begin(ProcessId process, bool has_pads) {
+  if (has_pads) roots_[process.pid] = process.vpid;
+  const auto [watch, is_new] = watches_.try_emplace(process.pid, process);
+  LifeLook::Begun begun{process, has_pads, is_new ? watch->second.look() : ProcessChanges()};
+  if (has_looked_)
+    begun_.push_back(std::move(begun));
+  else
+    lives_.begin(begun);
 }
 
-void Lifecycle::begin(ProcessId process) {
-  if (processes_.contains(process.pid)) return;
-  told_.insert(process.vpid);
-  now_ns_ = last_look_ns_;
-  Entry& entry = processes_.emplace(process.pid, Entry{process, ProcessWatch(process)}).first->second;
-  tell(kProcessBegin, process, last_look_ns_,
-       {.vtid = process.vpid,
-        .comm = proc::read_comm(process.pid, process.pid),
-        .path = proc::executable_path(process.pid)});
-  look_at(entry);
-  put_pending();
-}
-
-void Lifecycle::look_at(Entry& entry) {
-  const ProcessChanges changes = entry.watch.look();
-  const auto library = [&](Kind kind, const MappedLibrary& l, uint64_t time) {
-    tell(kind, entry.id, time,
-         {.vtid = entry.id.vpid, .address = l.addr.value, .size = l.size, .path = l.path});
-  };
-  for (const WatchedThread& t : changes.begun)
-    tell(kThreadBegin, entry.id, last_look_ns_, {.vtid = t.vtid, .comm = t.name});
-  for (const MappedLibrary& l : changes.loaded) library(kLoad, l, last_look_ns_);
-  for (const MappedLibrary& l : changes.unloaded) library(kUnload, l, now_ns_);
-  for (const WatchedThread& t : changes.ended)
-    tell(kThreadEnd, entry.id, now_ns_, {.vtid = t.vtid, .comm = t.name});
-}
-
-void Lifecycle::look(const FamilyNews& news, const std::vector<int32_t>& heard_of) {
-  now_ns_ = std::max(last_look_ns_, ctf::HostClocks::monotonic_ns());
-  for (const FamilyNews::Birth& birth : news.born) {
-    tell(kFork, birth.child, last_look_ns_,
-         {.vtid = birth.child.vpid,
-          .parent = birth.parent.vpid,
-          .comm = proc::read_comm(birth.child.pid, birth.child.pid),
-          .path = proc::executable_path(birth.child.pid)});
-    processes_.emplace(birth.child.pid, Entry{birth.child, ProcessWatch(birth.child)});
-    told_.insert(birth.child.vpid);
+std::vector<pid_t> Lifecycle::take_records() {
+  std::vector<pid_t> born;
+  for (const LifeRecord& record : records_.heard) {
+    lives_.hear(record);
+    const auto root = roots_.find(record.root);
+    if (record.kind != LifeRecord::kProcess || root == roots_.end() || root->first != root->second) continue;
+    const pid_t child = record.value == jit::kSharesMemory ? record.vtid : record.vpid;
+    if (child != 0) born.push_back(child);
   }
-  for (const ProcessId& id : news.executed)
-    tell(kExec, id, now_ns_,
-         {.vtid = id.vpid, .comm = proc::read_comm(id.pid, id.pid), .path = proc::executable_path(id.pid)});
-  for (auto& [pid, entry] : processes_) look_at(entry);
-  for (const FamilyNews::Death& death : news.died) {
-    const auto known = processes_.find(death.process.pid);
-    if (known == processes_.end()) continue;
-    for (const WatchedThread& t : known->second.watch.threads())
-      tell(kThreadEnd, death.process, now_ns_, {.vtid = t.vtid, .comm = t.name});
-    processes_.erase(known);
-    Facts facts{.vtid = death.process.vpid};
-    if (death.status) {
-      facts.signal = WIFSIGNALED(*death.status) ? WTERMSIG(*death.status) : 0;
-      if (WIFEXITED(*death.status)) facts.status = WEXITSTATUS(*death.status);
-    }
-    tell(kProcessEnd, death.process, now_ns_, facts);
-  }
-  for (int32_t vpid : heard_of) {
-    if (!told_.insert(vpid).second) continue;
-    tell(kFork, {0, vpid}, last_look_ns_, {.vtid = vpid});
-    tell(kProcessEnd, {0, vpid}, now_ns_, {.vtid = vpid});
-  }
-  put_pending();
-  last_look_ns_ = now_ns_;
+  records_.heard.clear();
+  return born;
 }
 
-void Lifecycle::put_pending() {
-  std::stable_sort(pending_.begin(), pending_.end(),
-                   [](const Event& a, const Event& b) { return a.time_ns < b.time_ns; });
-  for (const Event& event : pending_) put(event);
-  pending_.clear();
+void Lifecycle::look(const FamilyNews& news, std::vector<LifeLook::Heard> heard_of, std::vector<pid_t> lost) {
+  LifeLook look{.begin_ns = ctf::HostClocks::monotonic_ns(),
+                .news = news,
+                .begun = std::exchange(begun_, {}),
+                .heard_of = std::move(heard_of),
+                .lost = std::move(lost)};
+  std::map<pid_t, ProcessWatch> watches;
+  for (const ProcessId& id : lives_.known()) {
+    auto node = watches_.extract(id.pid);
+    const auto watch =
+        node.empty() ? watches.try_emplace(id.pid, id).first : watches.insert(std::move(node)).position;
+    look.changes.push_back({id.pid, watch->second.look()});
+  }
+  for (const LifeLook::Begun& begun : look.begun)  // not known yet
+    if (auto node = watches_.extract(begun.process.pid); !node.empty()) watches.insert(std::move(node));
+  watches_ = std::move(watches);
+  has_looked_ = true;
+  look.time_ns = ctf::HostClocks::monotonic_ns();
+  lives_.see(std::move(look));
 }
 
-void Lifecycle::put(const Event& event) {
-  const uint16_t id = ids_[event.kind];
-  if (live_) live_->add(event.time_ns, id, event.record.data(), static_cast<uint32_t>(event.record.size()));
-  if (!stream_ || limit_.reached()) return;
-  const ctf::EventClass& c = classes_.classes()[id - abi::kFirstClass];
-  stream_->append(event.time_ns, id, event.record.data() + abi::kHeaderSize, ctf::fields_size(c));
-  ++events_;
-  ++limit_.taken;
+void Lifecycle::put(const std::vector<LifeEvent>& events) {
+  for (const LifeEvent& event : events) {
+    const uint16_t id = ids_[event.kind];
+    const ctf::EventClass& c = classes_.classes()[id - abi::kFirstClass];
+    std::vector<uint8_t> record(c.record_size);  // with the header's place
+    for (const ctf::Field& field : c.fields) store(event, field, &record[field.offset]);
+    if (live_) live_->add(event.time_ns, id, record.data(), static_cast<uint32_t>(record.size()));
+    if (stream_) stream_->append(event.time_ns, id, record.data() + abi::kHeaderSize, ctf::fields_size(c));
+    ++events_;
+  }
 }
 
 }  // namespace blip::session

@@ -9,6 +9,7 @@ namespace blip::session {
 
 void LiveMerge::add(uint64_t time_ns, uint16_t class_id, const uint8_t* record, uint32_t size) {
   pending_.push_back({time_ns, order_++, bytes_.size(), size, class_id});
+  own_pending_ += is_own(pending_.back());
   bytes_.insert(bytes_.end(), record, record + size);
   used_ += size;
   if (time_ns < last_shown_ns_) ++late_;
@@ -27,9 +28,9 @@ void LiveMerge::sort_new() {
 
 uint64_t LiveMerge::show(uint64_t until_ns, uint64_t limit) {
   sort_new();
-  size_t shown = 0;
+  size_t shown = 0, own = 0;
   held_up_until_.reset();
-  for (; shown < pending_.size() && shown < limit && pending_[shown].time_ns <= until_ns; ++shown) {
+  for (; shown < pending_.size() && shown - own < limit && pending_[shown].time_ns <= until_ns; ++shown) {
     if (is_full_ && is_full_()) {
       held_up_until_ = until_ns;
       break;
@@ -44,9 +45,11 @@ uint64_t LiveMerge::show(uint64_t until_ns, uint64_t limit) {
            name_of_ ? &name_of_ : nullptr});
     last_shown_ns_ = std::max(last_shown_ns_, p.time_ns);
     used_ -= p.size;
+    own += is_own(p);
   }
+  own_pending_ -= own;
   forget(shown);
-  return shown;
+  return shown - own;
 }
 
 void LiveMerge::forget(size_t shown) {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "abi/layout.h"
 #include "session/session.h"
 
 namespace blip::session {
@@ -26,13 +27,14 @@ class LiveMerge {
   // Not null: asked before each event; true: show() stops, and go_on() shows the rest of it later.
   void stop_when(std::function<bool()> is_full) { is_full_ = std::move(is_full); }
   void add(uint64_t time_ns, uint16_t class_id, const uint8_t* record, uint32_t size);
-  // Shows everything up to `until_ns`, at most `limit` events; returns how many.
+  // Shows everything up to `until_ns`, at most `limit` events; returns how many. Those that blip makes itself
+  // are shown, but not counted.
   uint64_t show(uint64_t until_ns, uint64_t limit);
   // The time of the event that the sink is looking at.
   uint64_t showing_ns() const { return showing_ns_; }
   // Events that came after a younger one had been shown.
   uint64_t late() const { return late_; }
-  size_t pending() const { return pending_.size(); }
+  size_t pending() const { return pending_.size() - own_pending_; }
   bool is_held_up() const { return held_up_until_.has_value(); }
   uint64_t go_on(uint64_t limit) { return show(held_up_until_.value_or(0), limit); }
 
@@ -45,6 +47,7 @@ class LiveMerge {
     uint16_t class_id;
   };
 
+  bool is_own(const Pending& p) const { return classes_[p.class_id - abi::kFirstClass].of_blip; }
   void sort_new();
   void forget(size_t shown);
 
@@ -56,7 +59,8 @@ class LiveMerge {
   FrameNamer frames_of_;
   EventNamer name_of_;
   std::vector<Pending> pending_;
-  size_t sorted_ = 0;  // so many of pending_, the first
+  size_t own_pending_ = 0;  // of these, that blip has made itself
+  size_t sorted_ = 0;       // so many of pending_, the first
   std::vector<uint8_t> bytes_;
   size_t used_ = 0;  // bytes of pending_
   uint64_t order_ = 0;

@@ -11,8 +11,10 @@
 
 #include "base/give_back.h"
 #include "jit/hit_needs.h"
+#include "jit/stubs.h"
 #include "probe/functions.h"
 #include "script/names.h"
+#include "session/life_record.h"
 #include "session/trampoline_room.h"
 
 namespace blip::session {
@@ -30,6 +32,18 @@ std::string function_name(const probe::Module& module, const elf::Function& func
   std::string name = probe::place_name(module, function, function.addr);
   if (name.ends_with(kNoOffset)) name.resize(name.size() - kNoOffset.size());
   return name;
+}
+
+// A record of who comes to the call, and of its first argument: the status that it ends with.
+jit::Program life_program(uint32_t number, uint32_t first_class) {
+  constexpr uint8_t kRdi = 7;
+  const LifeRecord::Kind kind = number == probe::kExitNumber        ? LifeRecord::kExit
+                                : number == probe::kExitGroupNumber ? LifeRecord::kExitGroup
+                                                                    : LifeRecord::kExec;
+  jit::Program program{.class_id = first_class + kind, .record_size = jit::kLifeSize};
+  program.fields = {{.capture = jit::Capture::kTid, .offset = jit::kLifeTid},
+                    {.capture = jit::Capture::kRegister, .reg = kRdi, .offset = jit::kLifeValue}};
+  return program;
 }
 
 }  // namespace
@@ -86,6 +100,7 @@ void ProbePlan::plan_pads(const Options& options, const probe::PlanOptions& how,
   constexpr int kRounds = 3;
   for (int round = 1;; ++round) {
     planned.assign(points.size(), {});
+    life_probes.clear();
     x86::TrampolineSpace space = room_for_trampolines(maps, points.size(), options.mode == Mode::kCount);
     for (size_t m = 0; m < modules.size(); ++m) plan_module(m, how, space);
     give_back_memory();
@@ -113,13 +128,23 @@ void ProbePlan::plan_module(size_t module, const probe::PlanOptions& how, x86::T
                       .function = loader->function,
                       .shown = x86::Shown::nothing()});
   free_contents(sites[module]);
+  std::vector<const probe::LifeSite*> my_lives;
+  for (const probe::LifeSite& life : lives) {
+    if (life.module != module) continue;
+    my_lives.push_back(&life);
+    wanted.push_back(life.point);
+  }
   if (wanted.empty()) return;
   probe::ModulePlan plan = probe::plan_points(modules[module], wanted, how, space);
   for (size_t i = 0; i < mine.size(); ++i) planned[mine[i]] = std::move(plan.probes[i]);
   if (has_hook)
     loader_probe = {.module = module,
-                    .planned = std::move(plan.probes.back()),
+                    .planned = std::move(plan.probes[mine.size()]),
                     .program = {.kind = jit::Program::Kind::kTellLibraries}};
+  for (size_t i = 0; i < my_lives.size(); ++i)
+    life_probes.push_back({.module = module,
+                           .planned = std::move(plan.probes[mine.size() + has_hook + i]),
+                           .program = life_program(my_lives[i]->number, life_class)});
   sites[module] = std::move(plan.sites);
   modules[module].release_pages();  // it may have read all of them
 }

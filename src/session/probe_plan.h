@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "probe/life_sites.h"
 #include "probe/loader.h"
 #include "probe/module.h"
 #include "probe/pads.h"
@@ -48,6 +49,9 @@ struct ProbePlan {
   std::map<uint32_t, uint32_t> frame_classes;  // of classes whose calls count for another one
   std::optional<probe::LoaderHook> loader;     // to be probed by blip itself
   probe::Probe loader_probe;                   // for it; not among the others
+  std::vector<probe::LifeSite> lives;          // the same, as many as can be probed
+  std::vector<probe::Probe> life_probes;
+  uint32_t life_class = 0;  // of their records, of the first kind
 
   // From targets to points and sites. Only files are read.
   void expand(const Options& options);

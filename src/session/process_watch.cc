@@ -49,7 +49,8 @@ void ProcessWatch::look_at_threads(ProcessChanges& changes) {
   if (!listed) return;
   const std::set<pid_t> now(listed->begin(), listed->end());
   for (auto known = threads_.begin(); known != threads_.end();) {
-    if (now.contains(known->first)) {
+    // A list of threads that come and go may lack some that are there.
+    if (now.contains(known->first) || proc::read_stat(id_.pid, known->first)) {
       ++known;
       continue;
     }
@@ -80,12 +81,6 @@ ProcessChanges ProcessWatch::look() {
   look_at_threads(changes);
   look_at_libraries(changes);
   return changes;
-}
-
-std::vector<WatchedThread> ProcessWatch::threads() const {
-  std::vector<WatchedThread> all;
-  for (const auto& [tid, thread] : threads_) all.push_back(thread);
-  return all;
 }
 
 }  // namespace blip::session

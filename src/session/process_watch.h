@@ -49,8 +49,6 @@ class ProcessWatch {
 
   // The first time: everything there is. Nothing if the process cannot be looked at.
   ProcessChanges look();
-  // The threads there were at the last look.
-  std::vector<WatchedThread> threads() const;
 
  private:
   using LibraryKey = std::tuple<uint64_t, uint64_t, uint64_t>;  // device, inode, address

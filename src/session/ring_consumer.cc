@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "base/progress.h"
+#include "jit/stubs.h"
 #include "ring/counters.h"
 
 namespace blip::session {
@@ -55,6 +56,7 @@ RingConsumer::RingConsumer(const ConsumerInput& input, const RingInput& rings)
       pid_(input.pid),
       geometry_(rings.geometry),
       region_(rings.region),
+      lives_(input.lives),
       filler_(rings.filler),
       now_{input.clock.clocks().counter_is_monotonic},
       shared_pid_(rings.vpid),
@@ -153,6 +155,7 @@ std::span<const uint64_t> RingConsumer::frames_of(const Layout& layout) {
 [[gnu::noinline]] void RingConsumer::put_unready(RingOutput* out, uint64_t time_ns, uint16_t class_id,
                                                  int32_t pid, const uint8_t* record, uint32_t size) {
   const Layout& layout = layouts_[class_id];
+  if (layout.tells_lives) return hear_life(time_ns, class_id, pid, record);
   const bool has_stack = layout.stack_offset >= 0 && stacks_;
   if (layout.name_offset >= 0 || layout.latency_offset >= 0 || has_stack)
     record = finished(layout, record, size);
@@ -162,6 +165,22 @@ std::span<const uint64_t> RingConsumer::frames_of(const Layout& layout) {
                          has_stack ? frames_of(layout) : std::span<const uint64_t>())) {
     ++stats_.malformed;
   }
+}
+
+// What a hostile target makes up is told as what it says of itself.
+void RingConsumer::hear_life(uint64_t time_ns, uint16_t class_id, int32_t pid, const uint8_t* record) {
+  constexpr size_t kMostHeard = 1 << 20;  // in a round
+  if (!lives_ || lives_->heard.size() >= kMostHeard) {
+    ++stats_.malformed;
+    return;
+  }
+  LifeRecord life{.time_ns = time_ns,
+                  .kind = static_cast<LifeRecord::Kind>(class_id - lives_->first_class),
+                  .root = pid_,
+                  .vpid = pid};
+  std::memcpy(&life.vtid, record + jit::kLifeTid, sizeof life.vtid);
+  std::memcpy(&life.value, record + jit::kLifeValue, sizeof life.value);
+  lives_->heard.push_back(life);
 }
 
 // A hostile target may make up as many as it likes.

@@ -54,6 +54,7 @@ class RingConsumer final : public Consumer {
                    uint32_t size);
   const uint8_t* finished(const Layout& layout, const uint8_t* record, uint32_t size);
   std::span<const uint64_t> frames_of(const Layout& layout);
+  void hear_life(uint64_t time_ns, uint16_t class_id, int32_t pid, const uint8_t* record);
   void hear_of(int32_t pid);
   void look_for_discarded(uint32_t row, uint64_t place);
   void look_at_ring(uint32_t ring);
@@ -69,6 +70,7 @@ class RingConsumer final : public Consumer {
   pid_t pid_;
   abi::Geometry geometry_;
   uint8_t* region_;
+  LifeRecords* lives_;
   const probe::RingFiller* filler_;
   std::vector<uint32_t> record_sizes_;  // by class id
   ring::RecordClock now_;

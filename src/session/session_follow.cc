@@ -29,19 +29,37 @@ bool is_ready(const proc::Process& process, TraceContext& context) {
 // Before the first of them can do anything that is to be told.
 void Session::Impl::watch_all() {
   if (!family) return;
-  const auto watch = [&](const proc::Process& process) {
-    if (!watched.insert(process.pid()).second) return;
-    family->add(process.pid());
-    if (lifecycle) lifecycle->begin({process.pid(), process.ns_pid()});
+  const auto watch = [&](const proc::Process& process, bool has_pads) {
+    if (watched.insert(process.pid()).second) family->add(process.pid());
+    if (lifecycle) lifecycle->begin({process.pid(), process.ns_pid()}, has_pads);
   };
-  for (const auto& process : live) watch(process->process());
-  for (const proc::Process& process : unarmed) watch(process);
+  for (const auto& process : live)
+    if (process->is_unwatched()) watch(process->process(), process->tells_lives());
+  for (const proc::Process& process : unarmed)
+    if (!watched.contains(process.pid())) watch(process, false);
 }
 
 // Without it, who calls exec or has nothing to be probed is left alone.
 bool Session::Impl::may_come_later() const {
   if (!family || !(options.follow_exec || options.probes.empty())) return false;
   return !family->empty() || (watched.empty() && !(live.empty() && unarmed.empty()));
+}
+
+// Who has just been born is looked at while he is there.
+void Session::Impl::hear_lives() {
+  FamilyNews born;
+  for (pid_t pid : lifecycle->take_records())
+    if (options.follow_fork && !family->adopt(pid, born)) lost.push_back(pid);
+  news.append(born);
+  if (!options.follow_exec) return;
+  for (const ProcessId& id : born.executed) executed.try_emplace(id.pid, Clock::now());
+}
+
+void Session::Impl::settle_lives(uint64_t now_ns) {
+  if (!lifecycle) return;
+  watch_all();
+  hear_lives();
+  lifecycle->settle(heard_until(now_ns));
 }
 
 // Who calls exec or ends is seen at once; the events of --lifecycle come with the scans, since what began
@@ -52,7 +70,8 @@ void Session::Impl::look_at_family() {
   if (lifecycle) {
     news.append(now);
     for (const auto& process : live) hear_of_children(*process);
-    if (scans) lifecycle->look(std::exchange(news, {}), std::exchange(heard_of, {}));
+    hear_lives();
+    if (scans) lifecycle->look(std::exchange(news, {}), std::exchange(heard_of, {}), std::exchange(lost, {}));
   }
   if (!options.follow_exec) return;
   for (const ProcessId& id : now.executed) executed.try_emplace(id.pid, Clock::now());
@@ -63,8 +82,10 @@ void Session::Impl::look_at_family() {
 void Session::Impl::end_lifecycle() {
   if (!lifecycle) return;
   family->wait_for_leaving();
+  hear_lives();
   family->hurry();
   look_at_family();
+  lifecycle->finish();
   if (const Status flushed = lifecycle->flush(true); !flushed && !output_error)
     output_error = flushed.error();
   totals.events += lifecycle->events();

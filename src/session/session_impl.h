@@ -40,7 +40,10 @@ struct Session::Impl {
     if (options.max_events) context.limit.most = *options.max_events;
     if (options.lifecycle || options.follow_exec) family.emplace(options.follow_fork);
     if (options.mode == Mode::kRecord) statedump.emplace(context.classes);
-    if (options.lifecycle) lifecycle.emplace(context.classes, context.limit);
+    if (options.lifecycle) {
+      lifecycle.emplace(context.classes, options.follow_fork);
+      context.lives = &lifecycle->records();
+    }
   }
   ~Impl() { current_command.forget(); }
 
@@ -67,6 +70,7 @@ struct Session::Impl {
   Summary run(const Hooks& hooks);
   End loop(const Hooks& hooks);
   uint64_t drain();
+  uint64_t heard_until(uint64_t now_ns) const;
   uint64_t complete_until(uint64_t now_ns) const;
   bool limit_is_reached() const;
   bool wait(std::chrono::milliseconds pause);
@@ -79,6 +83,8 @@ struct Session::Impl {
   bool may_come_later() const;
   void follow(const Hooks& hooks);
   void look_at_family();
+  void hear_lives();
+  void settle_lives(uint64_t now_ns);
   void end_lifecycle();
   void trace_executed(const Hooks& hooks);
   bool trace_new_image(pid_t pid, const Hooks& hooks);
@@ -108,7 +114,8 @@ struct Session::Impl {
   std::optional<Family> family;        // where it matters who comes and goes
   std::optional<Lifecycle> lifecycle;
   FamilyNews news;                              // that it has not been told yet
-  std::vector<int32_t> heard_of;                // by events: see Lifecycle::look()
+  std::vector<LifeLook::Heard> heard_of;        // the same
+  std::vector<pid_t> lost;                      // the same
   std::set<pid_t> watched;                      // known to both
   std::map<pid_t, Clock::time_point> executed;  // new programs that are not ready yet, since when
   std::map<pid_t, int> failures;                // of the right name, but could not be traced so often

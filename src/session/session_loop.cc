@@ -33,15 +33,21 @@ uint64_t Session::Impl::drain() {
   const ctf::ClockPair start = context.clock.sample();
   uint64_t bytes = 0;
   for (const auto& process : live) bytes = std::max(bytes, process->consumer().drain(start));
+  settle_lives(start.ns);
   if (merge)
     context.limit.taken += merge->show(complete_until(start.ns), context.limit.most - context.limit.taken);
   return bytes;
 }
 
-// The earliest of all sources: what any of them may still bring is not older.
-uint64_t Session::Impl::complete_until(uint64_t now_ns) const {
+uint64_t Session::Impl::heard_until(uint64_t now_ns) const {
   uint64_t until = now_ns;
   for (const auto& process : live) until = std::min(until, process->consumer().complete_until());
+  return until;
+}
+
+// The earliest of all sources: what any of them may still bring is not older.
+uint64_t Session::Impl::complete_until(uint64_t now_ns) const {
+  const uint64_t until = heard_until(now_ns);
   // What has come to be since the last look at it goes before what it did.
   return lifecycle ? std::min(until, lifecycle->complete_until()) : until;
 }
@@ -67,7 +73,7 @@ bool Session::Impl::wait(milliseconds pause) {
 void Session::Impl::hear_of_children(TracedProcess& process) {
   for (int32_t vpid : process.consumer().take_heard_of()) {
     process.tell_child(vpid);
-    if (lifecycle) heard_of.push_back(vpid);
+    if (lifecycle) heard_of.push_back({process.process().pid(), vpid});
   }
 }
 

@@ -28,6 +28,12 @@ Status Session::Impl::arm_planned() {
   for (std::unique_ptr<TracedProcess>& process : todo) {
     const pid_t pid = process->process().pid();
     auto status = arm_one(std::move(process));
+    if (!status && options.probes.empty() && !output_error && !stop::requested()) {  // it is only watched
+      TRY(proc::Process same, proc::Process::open(pid, options.init()));
+      unarmed.push_back(std::move(same));
+      armed.notes.push_back("what is too short to be seen will be missed: " + status.error().message());
+      continue;
+    }
     if (!status && (options.process_name.empty() || output_error || stop::requested()))
       return options.pids.size() > 1 ? status.error().with_context(fmt::format("process {}", pid))
                                      : status.error();

@@ -53,7 +53,7 @@ void Spawn::make_remarks() {
 }
 
 Status Spawn::prepare(TraceContext& context) {
-  if (context.options.probes.empty()) return {};  // it is only watched
+  if (context.options.probes.empty() && !context.lives) return {};  // it is only watched
   TRY_OK(run_to_milestone(context));
   if (ended) {
     if (!early) remarks.push_back(fmt::format("{} ended before it could be traced", command.file().path));
@@ -63,6 +63,10 @@ Status Spawn::prepare(TraceContext& context) {
   const bool later = context.options.follow_exec;
   auto plan = TracedProcess::plan(std::move(process), context, {.part_will_do = later});
   if (!plan && later && plan.error().kind() == ErrorKind::kNotFound) return {};  // another program may come
+  if (!plan && context.options.probes.empty()) {
+    notes.push_back("what is too short to be seen will be missed: " + plan.error().message());
+    return {};
+  }
   if (!plan) return plan.error();
   planned = *std::move(plan);
   return {};
@@ -76,8 +80,9 @@ Status Spawn::run_to_milestone(TraceContext& context) {
   if (!milestone) return {};
   // Of a static program everything is known now, so that what does not match is an error.
   const bool is_static = milestone->kind() == probe::Milestone::Kind::kMain;
-  TRY_OK(arm_early(context, {.only = [&](const probe::Module& m) { return milestone->runs_before(m); },
-                             .part_will_do = !is_static}));
+  if (is_static || !context.options.probes.empty())
+    TRY_OK(arm_early(context, {.only = [&](const probe::Module& m) { return milestone->runs_before(m); },
+                               .part_will_do = !is_static}));
   TRY(const auto end, command.run_to(milestone->addr(), [&] { return milestone->reached(memory); }));
   if (end == proc::Command::RunEnd::kEnded) ended = End::kTargetExit;
   if (end == proc::Command::RunEnd::kExec) ended = End::kTargetExec;

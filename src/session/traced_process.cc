@@ -72,6 +72,7 @@ TracedProcess::~TracedProcess() {
 // Nothing need match now if a library may come.
 bool TracedProcess::may_be_empty(const PlanScope& scope) const {
   const Options& options = context_.options;
+  if (options.probes.empty()) return true;
   const bool names_module = std::any_of(options.probes.begin(), options.probes.end(),
                                         [](const ProbeRequest& r) { return r.spec.module.has_value(); });
   return may_probe_later(scope, options) && (options.wait_library || (options.follow_exec && names_module));
@@ -145,7 +146,8 @@ Status TracedProcess::resolve(const PlanScope& scope, const probe::ResolveContex
   for (const probe::Module& module : plan_.modules) module.release_pages();
   if (plan_.targets.empty() && !plan_.refused.empty()) return plan_.all_refused();
   if (plan_.targets.empty() && !may_be_empty(scope)) return Error(ErrorKind::kNotFound, "nothing matches");
-  if (plan_.targets.empty()) remarks_.push_back("nothing matches yet: waiting for libraries that come later");
+  if (plan_.targets.empty() && !options.probes.empty())
+    remarks_.push_back("nothing matches yet: waiting for libraries that come later");
   for (size_t i = 0; i < present.size(); ++i)
     if (!present[i])
       remarks_.push_back(
@@ -171,6 +173,7 @@ Status TracedProcess::make_plan(const PlanScope& scope) {
   context_.debug.share_root(proc::shares_root(process_.pid()));
   modules_complete_ = loaded.unreadable.empty();
   for (const probe::UnreadableModule& m : loaded.unreadable) notes_.push_back(m.text());
+  find_lives(scope);
   TRY_OK(resolve(scope, {.memory = &memory_, .unreadable = loaded.unreadable, .maps = maps}));
   for (const probe::Module& m : plan_.modules)
     notes_.insert(notes_.end(), m.notes().begin(), m.notes().end());
@@ -189,9 +192,25 @@ Status TracedProcess::make_plan(const PlanScope& scope) {
     if (context_.options.backend == Backend::kTrap) how.traps = x86::TrapUse::kAlways;
     plan_.plan_pads(context_.options, how, maps);
   }
+  if (context_.options.probes.empty()) return {};  // pads of blip's own alone
   if (plan_.targets.empty())
     return late_requests_.empty() ? Error(ErrorKind::kNotFound, "nothing matches") : Status();
   return plan_.nothing_can_be_armed() ? plan_.all_refused() : Status();
+}
+
+// Where threads and processes end. Those that begin are announced by what stands in for clone.
+void TracedProcess::find_lives(const PlanScope& scope) {
+  if (!context_.lives || context_.options.backend == Backend::kUprobe) return;
+  for (probe::LifeSite& site : probe::find_life_sites(plan_.modules))
+    if (!scope.only || scope.only(plan_.modules[site.module])) plan_.lives.push_back(std::move(site));
+  plan_.life_class = context_.lives->first_class;
+}
+
+std::optional<jit::Births> TracedProcess::births() const {
+  if (!context_.lives) return {};
+  const uint32_t first = context_.lives->first_class;
+  return jit::Births{.thread_class = first + LifeRecord::kThread,
+                     .process_class = first + LifeRecord::kProcess};
 }
 
 Result<probe::PlanOptions> TracedProcess::plan_options() const {
@@ -296,7 +315,8 @@ Result<std::unique_ptr<EventSource>> TracedProcess::make_source(uint32_t largest
                             .classes = context_.classes.classes(),
                             .clock = context_.clock,
                             .limit = context_.limit,
-                            .latency_rate = context_.latency_rate};
+                            .latency_rate = context_.latency_rate,
+                            .lives = context_.lives};
   if (context_.options.backend == Backend::kUprobe) {
     std::vector<UprobeSource::Probe> probes;
     const std::vector<probe::Probe> planned = plan_.hand_over();
@@ -314,6 +334,7 @@ Result<std::unique_ptr<EventSource>> TracedProcess::make_source(uint32_t largest
         static_cast<uint32_t>(schema.size()) + kSchemaRoom + kSchemaPerClass * spare_classes();
   std::vector<probe::Probe> probes = plan_.hand_over();
   if (plan_.loader) probes.push_back(plan_.loader_probe);
+  probes.insert(probes.end(), plan_.life_probes.begin(), plan_.life_probes.end());
   TRY(std::unique_ptr<PadSource> source,
       PadSource::arm(
           {.process = process_,
@@ -335,6 +356,7 @@ Result<std::unique_ptr<EventSource>> TracedProcess::make_source(uint32_t largest
                        .returns = asks_for_returns(),
                        .keeps_values = std::any_of(context_.options.probes.begin(),
                                                    context_.options.probes.end(), asks_for_entry),
+                       .births = births(),
                        .kept = kept_,
                        .schema = schema,
                        .max_pause = context_.options.max_pause}},

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -48,6 +49,7 @@ struct TraceContext {
   probe::ModuleFiles files;
   DebugStore debug;
   EventLimit limit;
+  LifeRecords* lives = nullptr;  // where pads' records about lives go; null: nobody asks for them
   uint64_t latency_rate =
       0;  // ns per unit of the records' clock, times 2^ClockSegment::kShift; 0: not yet known
 };
@@ -82,6 +84,10 @@ class TracedProcess {
   std::string place_of(TargetAddr address) const;
   // Of events of classes that many places share, while they are shown live.
   const PlaceTable& place_names() const { return places_shown_; }
+  // Pads in it tell who is born and who ends.
+  bool tells_lives() const { return pads_ && context_.lives; }
+  // True once.
+  bool is_unwatched() { return !std::exchange(watched_, true); }
   // Names what its backtraces show.
   FrameNames& frame_names();
   // Whether they are those of an event of that time.
@@ -135,6 +141,8 @@ class TracedProcess {
   Result<probe::PlanOptions> plan_options() const;
   Status check_histograms(size_t functions) const;
   void measure_clock();
+  void find_lives(const PlanScope& scope);
+  std::optional<jit::Births> births() const;
   Status resolve(const PlanScope& scope, const probe::ResolveContext& where);
   void tell_where_found();
   bool may_be_empty(const PlanScope& scope) const;
@@ -207,6 +215,7 @@ class TracedProcess {
   uint32_t elsewhere_ = 0;  // changes of libraries in children
   bool told_elsewhere_ = false;
   bool disarmed_ = false;
+  bool watched_ = false;
   std::optional<End> left_;  // the process itself has gone
 };
 

@@ -66,6 +66,27 @@ std::vector<CloneSite> find_clone_sites(std::span<const uint8_t> text, TargetAdd
   return find_sites(text, base, makes_a_process);
 }
 
+std::optional<CloneSite> find_musl_clone(std::span<const uint8_t> text, TargetAddr base) {
+  static constexpr uint8_t kCode[] = {0x31, 0xc0,                    // xor %eax, %eax
+                                      0xb0, 0x38,                    // mov $56, %al
+                                      0x49, 0x89, 0xfb,              // mov %rdi, %r11
+                                      0x48, 0x89, 0xd7,              // mov %rdx, %rdi
+                                      0x4c, 0x89, 0xc2,              // mov %r8, %rdx
+                                      0x4d, 0x89, 0xc8,              // mov %r9, %r8
+                                      0x4c, 0x8b, 0x54, 0x24, 0x08,  // mov 8(%rsp), %r10
+                                      0x4d, 0x89, 0xd9,              // mov %r11, %r9
+                                      0x48, 0x83, 0xe6, 0xf0,        // and $-16, %rsi
+                                      0x48, 0x83, 0xee, 0x08,        // sub $8, %rsi
+                                      0x48, 0x89, 0x0e,              // mov %rcx, (%rsi)
+                                      0x0f, 0x05,                    // syscall
+                                      0x85, 0xc0};                   // test %eax, %eax
+  constexpr size_t kJump = sizeof kCode - 7;
+  const void* found = ::memmem(text.data(), text.size(), kCode, sizeof kCode);
+  if (!found) return {};
+  const auto at = static_cast<uint64_t>(static_cast<const uint8_t*>(found) - text.data());
+  return CloneSite{base + at + kJump, kCloneNumber, true, true};
+}
+
 std::vector<CloneSite> find_syscall_sites(std::span<const uint8_t> text, TargetAddr base, uint32_t number) {
   return find_sites(text, base, [&](uint32_t n) { return n == number; });
 }

@@ -15,15 +15,23 @@ inline constexpr uint32_t kForkNumber = 57;
 inline constexpr uint32_t kVforkNumber = 58;
 inline constexpr uint32_t kClone3Number = 435;
 
-// `mov eax, number; syscall` where a process or thread is made.
+// `mov eax, number; syscall` where a process or thread is made. Its first five bytes are replaced by a jump.
 struct CloneSite {
   TargetAddr addr;      // of the mov, 5 bytes; the syscall is at addr + 5, what follows it at addr + 7
   uint32_t number = 0;  // one of those above
-  bool flags_dead_after = false;  // the code at addr + 7 writes all status flags before it reads one
+  bool flags_dead_after = false;  // the code behind writes all status flags before it reads one
+  // musl's clone(): `mov %rcx, (%rsi); syscall`, 5 bytes, with the number in eax by then.
+  bool stores_argument = false;
+
+  TargetAddr syscall_at() const { return addr + (stores_argument ? 3 : 5); }
+  TargetAddr end() const { return syscall_at() + 2; }
 };
 
 // All of them in `text` at `base`, in order of address.
 std::vector<CloneSite> find_clone_sites(std::span<const uint8_t> text, TargetAddr base);
+
+// That of musl, whose clone() is assembled by hand: the number is no part of a mov there.
+std::optional<CloneSite> find_musl_clone(std::span<const uint8_t> text, TargetAddr base);
 
 // The same for one other system call, whatever its number.
 std::vector<CloneSite> find_syscall_sites(std::span<const uint8_t> text, TargetAddr base, uint32_t number);

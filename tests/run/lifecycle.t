@@ -140,3 +140,72 @@ expect: 0 discarded, 0 skipped
 sh: babeltrace2 t > text; grep -c ' work:' text; grep -c process:end text
 expect: 1000
 expect: 1
+
+case: twenty threads begin and end
+until: alone
+run: blip record --function work --lifecycle -o t -- $TARGETS/twenty
+expect-exit: 3
+reads:
+check: summary.discarded == 0 and summary.skipped == 0
+check: len(events("thread:begin")) == 21 and len({e.vtid for e in events("thread:begin")}) == 21
+check: sorted(e.vtid for e in events("thread:begin")) == sorted(e.vtid for e in events("thread:end"))
+check: all([e.name for e in events() if e.vtid == w.vtid and e.name != "library:load"] == ["thread:begin", "work", "thread:end"] for w in events("work"))
+
+case: twenty threads, shown live
+until: alone
+run: blip trace --function work --lifecycle --json -- $TARGETS/twenty
+expect-exit: 3
+check: [len([e for e in json_lines() if e["name"] == n]) for n in ("thread:begin", "work", "thread:end")] == [21, 20, 21]
+check: [e["time"] for e in json_lines()] == sorted(e["time"] for e in json_lines())
+
+case: twenty threads without a probe
+until: alone
+run: blip record --lifecycle -o t -- $TARGETS/twenty
+expect-exit: 3
+reads:
+check: len(events("thread:begin")) == 21 and len(events("thread:end")) == 21
+check: [(e.status, e.signal) for e in events("process:end")] == [(3, 0)]
+
+case: what begins and ends does not use up the events
+until: alone
+run: blip record --function work --lifecycle --max-events 20 -o t -- $TARGETS/twenty
+expect-exit: 3
+reads:
+check: len(events("work")) == 20
+
+case: what begins and ends does not use up the events, shown live
+until: alone
+run: blip trace --function work --lifecycle --max-events 20 --json -- $TARGETS/twenty
+expect-exit: 3
+check: len([e for e in json_lines() if e["name"] == "work"]) == 20
+
+case: a child of a shell that nobody could look at
+until: alone
+run: blip record --lifecycle -o t -- sh -c 'true & wait'
+reads:
+check: [e.name for e in events() if e.vpid == events("process:fork")[0].vpid] == ["process:fork", "thread:begin", "thread:end", "process:end"]
+check: [e.parent for e in events("process:fork")] == [events("process:begin")[0].vpid]
+check: [(e.status, e.signal) for e in events("process:end")] == [(0, 0), (0, 0)]
+
+case: children are not told of where they are not followed
+until: alone
+run: blip record --lifecycle --no-follow-fork -o t -- sh -c 'true & /bin/true & wait'
+reads:
+check: not events("process:fork") and len(events("process:end")) == 1 and len(events("thread:begin")) == 1
+
+case: threads that come and go all the time are told once each
+target: thread_storm
+state: text fds left
+run: blip record -p $PID --function work --lifecycle -o t
+reads:
+check: summary.discarded == 0 and summary.skipped == 0
+check: len(events("thread:end")) > 20 and len({e.vtid for e in events("thread:begin")}) == len(events("thread:begin"))
+check: {e.vtid for e in events("work")} <= {e.vtid for e in events("thread:begin")}
+check: {e.vtid for e in events("thread:end")} <= {e.vtid for e in events("thread:begin")}
+
+case: threads of a static program
+until: alone
+run: blip record --function work --lifecycle -o t -- $TARGETS/early_threads_static
+reads:
+check: sorted(e.vtid for e in events("thread:begin")) == sorted(e.vtid for e in events("thread:end"))
+check: {e.vtid for e in events("work")} <= {e.vtid for e in events("thread:begin")}
