@@ -53,6 +53,7 @@ values: deps-test deps-suites
 	@tests/finish.py --blip $(BUILD)/blip --rounds 3 $(if $(SEED),--seed $(SEED))
 	@tests/passed.py --blip $(BUILD)/blip --rounds $(or $(ROUNDS),200) $(if $(SEED),--seed $(SEED))
 	@tests/values.py --tool $(BUILD)/values_at --real $(if $(SEED),--seed $(SEED)) $(if $(PROGRAM),--program "$(PROGRAM)")
+	@tests/collected.py --blip $(BUILD)/blip --rounds $(or $(ROUNDS),60) $(if $(SEED),--seed $(SEED))
 
 # Real servers under load while probes come and go, SOAK_S seconds; SEED=N repeats a run.
 SOAK_S ?= 300

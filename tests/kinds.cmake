@@ -67,6 +67,12 @@ if(CLANG_CXX)
   e2e_target(containers_clang SOURCES containers.cc COMPILER ${CLANG_CXX} FLAGS -std=c++20)
   e2e_target(node_types_clang SOURCES node_types.cc COMPILER ${CLANG_CXX} FLAGS -std=c++20)
   e2e_target(node_types_clang_o0 SOURCES node_types.cc COMPILER ${CLANG_CXX} FLAGS -std=c++20 -O0)
+  execute_process(COMMAND ${CLANG_CXX} -stdlib=libc++ -x c++ -fsyntax-only -include map /dev/null
+                  RESULT_VARIABLE no_libcxx OUTPUT_QUIET ERROR_QUIET)
+  if(NOT no_libcxx)
+    e2e_target(node_types_libcxx SOURCES node_types.cc COMPILER ${CLANG_CXX} FLAGS -std=c++20 -stdlib=libc++)
+    e2e_target(node_types_libcxx_o0 SOURCES node_types.cc COMPILER ${CLANG_CXX} FLAGS -std=c++20 -stdlib=libc++ -O0)
+  endif()
 endif()
 
 # e2e_foreign(NAME SOURCE COMMAND...): another language; @OUT@ and @IN@ stand for the files.

@@ -66,7 +66,10 @@ def check_needs(case):
             raise Skip("needs a cgroup hierarchy with cpu and memory that it may write to")
         if need == "freezer" and not cgroup.freezer_usable():
             raise Skip("needs a cgroup hierarchy that freezes and that it may write to")
-        if need not in ("root", "cgroup", "freezer") and not shutil.which(need, path="/usr/sbin:/usr/bin:/sbin:/bin"):
+        if need.startswith("/"):
+            if not os.path.exists(need):
+                raise Skip(f"needs {need}")
+        elif need not in ("root", "cgroup", "freezer") and not shutil.which(need, path="/usr/sbin:/usr/bin:/sbin:/bin"):
             raise Skip(f"needs {need}")
     check_abilities(case)
 

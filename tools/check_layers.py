@@ -9,25 +9,26 @@ ALLOWED = {
     "abi": set(),
     "base": set(),
     "elf": {"base"},
-    "script": {"base"},
+    "collect": set(),
+    "script": {"collect", "base"},
     "dwarf": {"script", "x86", "base"},
     "unwind": {"elf", "abi", "base"},
     "x86": {"base"},
     "proc": {"base"},
-    "ctf": {"abi", "base"},
+    "ctf": {"collect", "abi", "base"},
     "ring": {"abi", "base"},
-    "runtime": {"abi", "ring", "unwind", "base"},
-    "jit": {"script", "x86", "ring", "abi", "base", "runtime"},
+    "runtime": {"abi", "ring", "unwind", "collect", "base"},
+    "jit": {"collect", "script", "x86", "ring", "abi", "base", "runtime"},
     "probe": {"script", "proc", "elf", "x86", "jit", "ring", "runtime", "abi", "base"},
-    "session": {"script", "probe", "unwind", "jit", "ring", "ctf", "elf", "dwarf", "proc", "x86", "abi", "base"},
-    "cli": {"session", "ctf", "elf", "base"},
+    "session": {"collect", "script", "probe", "unwind", "jit", "ring", "ctf", "elf", "dwarf", "proc", "x86", "abi", "base"},
+    "cli": {"collect", "session", "ctf", "elf", "base"},
 }
 # Files of a folder that run in the target: they see only abi.
 TARGET_SIDE = {"ring/writer.h": {"abi", "ring"}, "ring/system_calls.h": {"abi"}, "ring/own_memory.h": {"ring"}, "ring/readers.h": {"abi", "ring"}, "ring/shadow.h": {"abi", "ring"}, "ring/add_latency.h": {"abi", "ring"}}
 TARGET_SIDE |= {f"unwind/{name}.h": {"abi", "unwind"} for name in ("find_rule", "walk", "intern")}
 RUNTIME = ("runtime.cc", "monotonic.cc", "trap.cc", "trap.h", "enter_call.cc", "leave_call.cc", "returns_monotonic.cc", "measure_call.cc",
-           "measure_monotonic.cc", "libraries.cc", "backtrace.cc", "fetch.cc", "reserved.h", "entry.S")
-TARGET_SIDE |= {f"runtime/{name}": {"abi", "ring", "unwind", "runtime"} for name in RUNTIME}
+           "measure_monotonic.cc", "libraries.cc", "backtrace.cc", "collect.cc", "fetch.cc", "reserved.h", "entry.S")
+TARGET_SIDE |= {f"runtime/{name}": {"abi", "ring", "unwind", "collect", "runtime"} for name in RUNTIME}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 
 

@@ -3,9 +3,10 @@
 
 #include <algorithm>
 
+#include "cli/collected_value.h"
 #include "cli/escape.h"
-#include "cli/text_list.h"
 #include "cli/value_text.h"
+#include "cli/variant_name.h"
 #include "ctf/captured.h"
 
 namespace blip::cli {
@@ -162,6 +163,12 @@ void CapturedValues::value(const ctf::Field& field, uint32_t output, bool is_ele
       elements(field, load<uint16_t>(take(ctf::kCountSize)));
       if (is_cut(output)) values_.cut();
       break;
+    case ctf::FieldType::kCollected:
+      collected(field);
+      break;
+    case ctf::FieldType::kCollectedText:
+      collected_text();
+      break;
     case ctf::FieldType::kText:
     case ctf::FieldType::kNote:
       string(field, output, is_element);
@@ -191,7 +198,8 @@ void CapturedValues::number(const ctf::Field& field) {
     if (size == sizeof(float)) return values_.real(load<float>(from));
     return values_.real(load<double>(from));
   }
-  const uint64_t bits = load_number(from, size, field.is_signed && !field.is_hex);
+  const bool is_hex = field.is_hex && !values_.is_json();
+  const uint64_t bits = load_number(from, size, field.is_signed && !is_hex);
   if (field.type == ctf::FieldType::kBool) return values_.truth(bits);
   if (field.type == ctf::FieldType::kChar)
     return values_.character(static_cast<uint8_t>(bits), field.is_signed);
@@ -201,26 +209,23 @@ void CapturedValues::number(const ctf::Field& field) {
   if (label != field.labels.end()) {
     values_.labelled(label->name, bits, field.is_signed);
   } else {
-    values_.integer(bits, field.is_signed, field.is_hex);
+    values_.integer(bits, field.is_signed, is_hex);
   }
 }
 
-// Those that are there of the first few.
-void CapturedValues::text_list(const ctf::Field& field) {
-  const ValueWriter::Mark before = values_.mark();
-  const ctf::Field& told = field.members.front();
-  const auto size = load<uint64_t>(take(told.size));
-  values_.open_list();
-  for (size_t i = 1; i < field.members.size(); ++i) {
-    const ValueWriter::Mark end = values_.mark();
-    values_.element(i - 1, [&] { value(field.members[i], ctf::kNoOutput, false); });
-    if (i > size) values_.rewind(end);
-  }
-  values_.close_list(size == 0, size >= field.members.size());
-  if (is_fault(told.output)) {
-    values_.rewind(before);
-    values_.note(kBadAddress);
-  }
+void CapturedValues::collected(const ctf::Field& field) {
+  const auto state = static_cast<collect::State>(*take(1));
+  const auto size = load<uint64_t>(take(sizeof(uint64_t)));
+  const auto count = load<uint16_t>(take(ctf::kCountSize));
+  write_collected(values_, state, size, count, [&](uint64_t) {
+    if (!bad_) value(field.members.front(), ctf::kNoOutput, true);
+  });
+}
+
+void CapturedValues::collected_text() {
+  const uint8_t state = *take(1);
+  const std::string_view text = take_string();
+  write_collected_text(values_, state, text);
 }
 
 // Of Rust's enums, which of the members behind the first is there: the one that the first one names or, if
@@ -249,10 +254,6 @@ void CapturedValues::which(const ctf::Field& field, const std::string& variant) 
 }
 
 void CapturedValues::structure(const ctf::Field& field, uint32_t output, bool is_element) {
-  if (!is_element && field.members.size() > 1 && field.members[0].size == sizeof(uint64_t) &&
-      field.members[0].type == ctf::FieldType::kInt &&
-      is_text_list(field.members[0].name, field.members[1].name))
-    return text_list(field);
   const std::optional<std::string> variant = variant_of(field);
   values_.open_structure();
   for (const ctf::Field& member : field.members) {
@@ -272,10 +273,15 @@ void CapturedValues::elements(const ctf::Field& field, uint32_t count) {
   values_.close_list(count == 0);
 }
 
-void CapturedValues::string(const ctf::Field& field, uint32_t output, bool is_element) {
+std::string_view CapturedValues::take_string() {
   const auto end = std::find(rest_.begin(), rest_.end(), 0);
   const auto size = static_cast<size_t>(end - rest_.begin());
-  const std::string_view text(reinterpret_cast<const char*>(take(size + 1)), bad_ ? 0 : size);
+  const uint8_t* text = take(size + 1);
+  return {reinterpret_cast<const char*>(text), bad_ ? 0 : size};
+}
+
+void CapturedValues::string(const ctf::Field& field, uint32_t output, bool is_element) {
+  const std::string_view text = take_string();
   if (field.type == ctf::FieldType::kNote) return values_.note(text);
   values_.text(text);
   if (!is_element && is_cut(output)) values_.cut();

@@ -49,7 +49,9 @@ class CapturedValues {
   void value(const ctf::Field& field, uint32_t output, bool is_element);
   void number(const ctf::Field& field);
   void long_double();
-  void text_list(const ctf::Field& field);
+  void collected(const ctf::Field& field);
+  void collected_text();
+  std::string_view take_string();
   std::optional<std::string> variant_of(const ctf::Field& field) const;
   void which(const ctf::Field& field, const std::string& variant);
   void structure(const ctf::Field& field, uint32_t output, bool is_element);

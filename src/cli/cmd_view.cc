@@ -23,7 +23,7 @@ ViewColor view_color(ColorChoice choice) {
 }
 
 Result<ViewTotals> view(const Command& command) {
-  const ViewStyle style{view_color(command.color), command.json, command.selection};
+  const ViewStyle style{view_color(command.color), command.json, command.session.hex, command.selection};
   if (!command.view_dir.empty()) return view_trace(command.view_dir, style);
   TRY(const std::string dir, ctf::newest_trace("."));
   if (!command.quiet) say("viewing " + dir);

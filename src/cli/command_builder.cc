@@ -19,6 +19,8 @@ constexpr uint32_t kLeastSubbufSize = 4096;
 constexpr uint32_t kMostSubbufSize = 1U << 30;
 constexpr uint32_t kLeastSubbufs = 2;
 constexpr uint32_t kMostString = 1024;
+constexpr uint32_t kMostElements = 1000;
+constexpr uint32_t kDeepest = 8;
 constexpr uint32_t kMostSubbufs = 1U << 16;
 
 Error usage(std::string message) { return Error(ErrorKind::kUsage, std::move(message)); }
@@ -94,12 +96,15 @@ Status CommandBuilder::apply(const OptionFact& fact, const std::string& value) {
     case OptionId::kLocals:
     case OptionId::kCapture:
       return data_.apply(fact.id, value, options.probes);
-    case OptionId::kStringMax: {
-      uint64_t most = 0;
-      TRY_OK(assign(fact, parse_number(value, 1, kMostString), most));
-      options.string_max = static_cast<uint32_t>(most);
+    case OptionId::kStringMax:
+      return assign(fact, parse_number(value, 1, kMostString), options.string_max);
+    case OptionId::kElements:
+      return assign(fact, parse_number(value, 1, kMostElements), options.elements);
+    case OptionId::kDepth:
+      return assign(fact, parse_number(value, 1, kDeepest), options.depth);
+    case OptionId::kHex:
+      options.hex = true;
       return {};
-    }
     case OptionId::kNoInline:
       options.no_inline = true;
       return {};

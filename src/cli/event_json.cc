@@ -14,8 +14,8 @@ constexpr size_t kOwn = static_cast<size_t>(ctf::FieldGroup::kOwn);
 
 // The keys of an event that are not fields of one.
 constexpr std::string_view kEventKeys[] = {
-    "v",    "kind",   "time",     "name",   "place",     "pid",           "tid", "cpu",    "context",
-    "args", "locals", "captures", "fields", "backtrace", "backtrace_cut", "cut", "missing"};
+    "v",    "kind",   "time",     "name",   "place",     "pid",           "tid", "cpu",   "context",
+    "args", "locals", "captures", "fields", "backtrace", "backtrace_cut", "cut", "sizes", "missing"};
 
 template <typename Int>
 void append_key(std::string& out, std::string_view key, const std::optional<Int>& value) {

@@ -188,6 +188,10 @@ constexpr OptionFact kOptions[] = {
      kEvents, "store values: n, req->path, buf[0..n], $return"},
     {OptionId::kStringMax, OptionGroup::kProbes, "", "string-max", "N",
      "store at most N bytes of a string (256)", kEvents},
+    {OptionId::kElements, OptionGroup::kProbes, "", "elements", "N",
+     "store at most N elements of an array or a container (64)", kEvents},
+    {OptionId::kDepth, OptionGroup::kProbes, "", "depth", "N",
+     "store structures in structures, and containers in containers, at most N deep (3)", kEvents},
     {OptionId::kNoInline, OptionGroup::kProbes, "", "no-inline", "",
      "only functions that are called. Without this, the NAME of a function also means its inlined copies, "
      "where "
@@ -320,6 +324,8 @@ constexpr OptionFact kOptions[] = {
      kList, "how each instruction would be patched"},
     {OptionId::kJson, OptionGroup::kOutput, "", "json", "", "one JSON object per line (docs/json.md)",
      kTrace | kCount | kList | kView, "one JSON object per line (docs/json.md)"},
+    {OptionId::kHex, OptionGroup::kOutput, "", "hex", "",
+     "integers of --args, --locals and --capture in base 16; JSON has them as they are", kEvents | kView},
     {OptionId::kColor, OptionGroup::kOutput, "", "color", "WHEN",
      "auto (the default: when printing to a terminal and NO_COLOR is not set), always, never", kAll},
     {OptionId::kNumSubbuf, OptionGroup::kBuffers, "", "num-subbuf", "N",

@@ -9,6 +9,7 @@ namespace blip::cli {
 void ValueWriter::begin_event() {
   cut_.clear();
   missing_.clear();
+  sizes_.clear();
 }
 
 void ValueWriter::begin(std::string& out, std::string_view pointer) {
@@ -96,14 +97,29 @@ void ValueWriter::cut() {
   append_json_string(cut_, pointer_);
 }
 
+void ValueWriter::in_all(uint64_t size) {
+  if (!json_) {
+    *out_ += " (";
+    append_number(*out_, size);
+    *out_ += " in all)";
+    return;
+  }
+  if (!sizes_.empty()) sizes_ += ',';
+  append_json_string(sizes_, pointer_);
+  sizes_ += ':';
+  append_number(sizes_, size);
+}
+
 void ValueWriter::rewind(const Mark& mark) {
   out_->resize(mark.out);
   cut_.resize(mark.cut);
   missing_.resize(mark.missing);
+  sizes_.resize(mark.sizes);
 }
 
 void ValueWriter::append_marks(std::string& out) const {
   if (!cut_.empty()) out.append(",\"cut\":[").append(cut_).append("]");
+  if (!sizes_.empty()) out.append(",\"sizes\":{").append(sizes_).append("}");
   if (!missing_.empty()) out.append(",\"missing\":{").append(missing_).append("}");
 }
 

@@ -64,15 +64,17 @@ class ValueWriter {
   void null();
   // There was more of the value just written.
   void cut();
+  // How many elements the list just written has, of which it shows some.
+  void in_all(uint64_t size);
 
   // Takes back what was written since the mark.
   struct Mark {
-    size_t out, cut, missing;
+    size_t out, cut, missing, sizes;
   };
-  Mark mark() const { return {out_->size(), cut_.size(), missing_.size()}; }
+  Mark mark() const { return {out_->size(), cut_.size(), missing_.size(), sizes_.size()}; }
   void rewind(const Mark& mark);
 
-  // ,"cut":[...],"missing":{...} of the event, as far as there are such. JSON only.
+  // ,"cut":[...],"sizes":{...},"missing":{...} of the event, as far as there are such. JSON only.
   void append_marks(std::string& out) const;
 
  private:
@@ -82,8 +84,8 @@ class ValueWriter {
 
   bool json_;
   std::string* out_ = nullptr;
-  std::string pointer_;        // of the value that is being written
-  std::string cut_, missing_;  // what is in their brackets
+  std::string pointer_;                // of the value that is being written
+  std::string cut_, missing_, sizes_;  // what is in their brackets
 };
 
 }  // namespace blip::cli

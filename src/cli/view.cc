@@ -201,7 +201,7 @@ Result<ViewTotals> view_trace(const std::string& dir, const ViewStyle& style) {
     TRY_OK(run_through(dir, finder, interrupter.get()));
     filter.know(finder.span());
   }
-  ViewPrinter printer(wants_color(style.color), style.json, filter);
+  ViewPrinter printer(wants_color(style.color), style.json, style.hex, filter);
   if (!bt_interrupter_is_set(interrupter.get())) TRY_OK(run_through(dir, printer, interrupter.get()));
   return filter.totals();
 }

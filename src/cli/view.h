@@ -13,6 +13,7 @@ enum class ViewColor { kAuto, kAlways, kNever };
 struct ViewStyle {
   ViewColor color = ViewColor::kAuto;
   bool json = false;  // lines of JSON (event_json.h)
+  bool hex = false;   // integers of the program in base 16
   ViewSelection selection{};
 };
 

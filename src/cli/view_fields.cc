@@ -6,9 +6,10 @@
 #include <set>
 
 #include "base/unknown.h"
+#include "cli/collected_value.h"
 #include "cli/escape.h"
-#include "cli/text_list.h"
 #include "cli/value_text.h"
+#include "cli/variant_name.h"
 #include "ctf/long_double.h"
 
 namespace blip::cli {
@@ -17,6 +18,7 @@ namespace {
 
 constexpr std::string_view kNoBit = "(none)";
 constexpr uint64_t kCharacters = 256;
+constexpr unsigned kBitsOfWord = 64;
 
 bool is(const bt_field* field, bt_field_class_type type) {
   return bt_field_class_type_is(bt_field_get_class_type(field), type);
@@ -88,12 +90,26 @@ std::optional<std::string_view> variant_of(const bt_field* structure) {
   return told.empty() ? other : told;
 }
 
+// A structure that blip made of what it collected: no program's labels have a blank.
+bool is_collected(const bt_field* structure) {
+  if (member_count(structure) < 2 || std::string_view(member_name(structure, 0)) != "state" ||
+      !is(member(structure, 0), BT_FIELD_CLASS_TYPE_UNSIGNED_ENUMERATION))
+    return false;
+  const bt_field_class* kind = bt_field_borrow_class_const(member(structure, 0));
+  const uint64_t labels = bt_field_class_enumeration_get_mapping_count(kind);
+  return labels == ctf::kEmptyText + 1 && label_of_bit(kind, labels - 1) == "empty text";
+}
+
 // Keys of the event itself in JSON. Only contexts are: an argument may have any name.
 bool is_of_head(const bt_field* structure, uint64_t index) {
   const std::string_view name = member_name(structure, index);
   const bt_field* field = member(structure, index);
   if (name == "cpu_id") return is(field, BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER);
   return (name == "vpid" || name == "vtid") && is(field, BT_FIELD_CLASS_TYPE_SIGNED_INTEGER);
+}
+
+bool is_of_returns(std::string_view name) {
+  return name == "latency_ns" || name == "depth" || name == "tail";
 }
 
 bool is_about_packets(std::string_view name) {
@@ -129,6 +145,18 @@ void ViewFields::begin(const bt_field* payload) {
     const bool is_cut = std::string_view(member_name(payload, i)).starts_with("cut");
     (is_cut ? cut_ : faults_) = set_bits(member(payload, i));
   }
+}
+
+void ViewFields::begin(const bt_event* event) {
+  const bt_field* payload = bt_event_borrow_payload_field_const(event);
+  begin(payload);
+  captured_ = nullptr;
+  const char* uri = hex_ ? bt_event_class_get_emf_uri(bt_event_borrow_class_const(event)) : nullptr;
+  for (const ctf::GroupedName& name :
+       ctf::parse_payload_uri(uri ? uri : "").value_or(std::vector<ctf::GroupedName>()))
+    if (name.group == ctf::FieldGroup::kArgument || name.group == ctf::FieldGroup::kLocal ||
+        name.group == ctf::FieldGroup::kCapture)
+      captured_ = payload;
 }
 
 void ViewFields::append_scope(std::string& out, const bt_field* structure) {
@@ -178,25 +206,22 @@ void ViewFields::append_marked(const bt_field* field, const std::string& path) {
   if (cut_.contains(path)) values_.cut();
 }
 
-// Those that are there of the first few.
-void ViewFields::append_text_list(const bt_field* field, const std::string& path) {
-  const auto mark = [&](const char* name) { return path.empty() ? "" : path + "." + name; };
-  if (faults_.contains(mark("size"))) {
-    values_.note(kBadAddress);
-    return;
-  }
-  const uint64_t size = bt_field_integer_unsigned_get_value(member(field, 0));
-  const uint64_t shown = std::min(size, member_count(field) - 1);
-  values_.open_list();
-  for (uint64_t i = 1; i <= shown; ++i)
-    values_.element(i - 1, [&] { append_marked(member(field, i), mark(member_name(field, i))); });
-  values_.close_list(size == 0, size > shown);
+// { state, text } or { state, size, length, elements }
+void ViewFields::append_collected(const bt_field* field) {
+  constexpr uint64_t kText = 2, kElements = 3;
+  const auto told = static_cast<uint8_t>(bt_field_integer_unsigned_get_value(member(field, 0)));
+  const auto state = static_cast<collect::State>(told);
+  if (member_count(field) == kText)
+    return write_collected_text(values_, told, bt_field_string_get_value(member(field, 1)));
+  const uint64_t size = bt_field_integer_unsigned_get_value(member(field, 1));
+  const bt_field* elements = member(field, kElements);
+  write_collected(values_, state, size, bt_field_array_get_length(elements), [&](uint64_t i) {
+    append(bt_field_array_borrow_element_field_by_index_const(elements, i), "[]");
+  });
 }
 
 void ViewFields::append_structure(const bt_field* field, const std::string& path) {
-  if (member_count(field) > 1 && is(member(field, 0), BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER) &&
-      is_text_list(member_name(field, 0), member_name(field, 1)))
-    return append_text_list(field, path);
+  if (is_collected(field)) return append_collected(field);
   if (is_long_double(field)) return values_.digits(bt_field_string_get_value(member(field, 1)));
   auto variant = variant_of(field);
   if (variant && faults_.contains(path.empty() ? std::string(kVariant) : path + "." + std::string(kVariant)))
@@ -210,6 +235,7 @@ void ViewFields::append_structure(const bt_field* field, const std::string& path
     if (path.empty() && take_backtrace(field, i)) continue;
     const char* name = member_name(field, i);
     const std::string inner_path = has_marks() ? (path.empty() ? name : path + "." + name) : "";
+    if (path.empty() && field == captured_) is_hex_ = !is_of_returns(name);
     values_.member(name, is_first, [&] {
       if (variant && i == 0 && !variant->empty())
         values_.labelled(*variant, bt_field_integer_unsigned_get_value(inner), false);
@@ -218,6 +244,7 @@ void ViewFields::append_structure(const bt_field* field, const std::string& path
     });
     is_first = false;
   }
+  if (field == captured_) is_hex_ = false;
   values_.close_structure(is_first);
 }
 
@@ -248,9 +275,13 @@ void ViewFields::append_number(const bt_field* field) {
   const uint64_t bits = is_signed ? static_cast<uint64_t>(bt_field_integer_signed_get_value(field))
                                   : bt_field_integer_unsigned_get_value(field);
   if (is(field, BT_FIELD_CLASS_TYPE_ENUMERATION)) return append_enumeration(field, bits, is_signed);
-  const bool is_hex = bt_field_class_integer_get_preferred_display_base(bt_field_borrow_class_const(field)) ==
-                      BT_FIELD_CLASS_INTEGER_PREFERRED_DISPLAY_BASE_HEXADECIMAL;
-  values_.integer(bits, is_signed, is_hex);
+  const bt_field_class* kind = bt_field_borrow_class_const(field);
+  const bool is_hex = is_hex_ || bt_field_class_integer_get_preferred_display_base(kind) ==
+                                     BT_FIELD_CLASS_INTEGER_PREFERRED_DISPLAY_BASE_HEXADECIMAL;
+  if (!is_hex || values_.is_json()) return values_.integer(bits, is_signed, false);
+  const unsigned unused =
+      kBitsOfWord - static_cast<unsigned>(bt_field_class_integer_get_field_value_range(kind));
+  values_.integer(bits << unused >> unused, false, true);
 }
 
 void ViewFields::append(const bt_field* field, const std::string& path) {

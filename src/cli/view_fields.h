@@ -20,10 +20,12 @@ namespace blip::cli {
 // and what was cut is marked, lengths of sequences are left out.
 class ViewFields {
  public:
-  explicit ViewFields(bool json) : text_(false), values_(json ? json_.values() : text_) {}
+  // `hex`: integers of the program in base 16, in text.
+  ViewFields(bool json, bool hex)
+      : hex_(hex && !json), text_(false), values_(json ? json_.values() : text_) {}
 
   // Takes what the payload of an event says of faults and cuts, for the calls that follow until the next one.
-  void begin(const bt_field* payload);
+  void begin(const bt_event* event);
 
   // That of the scopes appended since; none: there was none.
   const std::optional<Backtrace>& backtrace() const { return backtrace_; }
@@ -57,11 +59,12 @@ class ViewFields {
 
   const ScopeKeys& keys_of(const bt_event_class* event_class, const Scopes& scopes);
   void json_scope(const bt_field* structure, const std::vector<Shown>& keys, EventJson::Head& head);
+  void begin(const bt_field* payload);
   bool take_backtrace(const bt_field* structure, uint64_t index);
   // `path`: as marks name it.
   void append_marked(const bt_field* field, const std::string& path);
   void append(const bt_field* field, const std::string& path);
-  void append_text_list(const bt_field* field, const std::string& path);
+  void append_collected(const bt_field* field);
   void append_structure(const bt_field* field, const std::string& path);
   void append_array(const bt_field* field);
   void append_number(const bt_field* field);
@@ -69,6 +72,9 @@ class ViewFields {
   static Paths set_bits(const bt_field* field);
   bool has_marks() const { return !faults_.empty() || !cut_.empty(); }
 
+  bool hex_;
+  bool is_hex_ = false;                 // of the integers at hand
+  const bt_field* captured_ = nullptr;  // the payload whose integers are the program's
   ValueWriter text_;
   EventJson json_;
   ValueWriter& values_;

@@ -84,13 +84,13 @@ void ViewPrinter::append_text(const bt_message* message, const std::string& name
   if (color_) line_ += kNameColor;
   append_escaped(line_, name);
   if (color_) line_ += kPlain;
+  fields_.begin(event);
   append_fields(scopes);
   line_ += '\n';
   if (fields_.backtrace()) fields_.backtrace()->append_text(line_, &namer_);
 }
 
 void ViewPrinter::append_fields(const ViewFields::Scopes& scopes) {
-  fields_.begin(scopes.payload);
   const char* lead = ": ";
   if (scopes.packet_context) {
     const size_t before = line_.size();

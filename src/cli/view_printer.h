@@ -18,8 +18,8 @@ namespace blip::cli {
 // `blip trace` shows them, or as JSON (event_json.h), and what was discarded to stderr.
 class ViewPrinter final : public TraceSink {
  public:
-  ViewPrinter(bool color, bool json, ViewFilter& filter)
-      : color_(color && !json), json_(json), filter_(filter), fields_(json) {}
+  ViewPrinter(bool color, bool json, bool hex, ViewFilter& filter)
+      : color_(color && !json), json_(json), filter_(filter), fields_(json, hex) {}
 
  protected:
   bool take(const bt_message* message) override;

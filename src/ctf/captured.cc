@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "abi/layout.h"
+#include "collect/steps.h"
 #include "ctf/long_double.h"
 #include "ctf/packet.h"
 
@@ -46,6 +47,11 @@ class Sizes {
         const uint64_t most = is_dynamic(output) ? outputs_[output].count : 0;
         return bounded(kCountSize + most * of_members(field, kElement, depth));
       }
+      case FieldType::kCollectedText:
+        return collect::kTextHead;
+      case FieldType::kCollected:
+        if (depth != 0 && output == kElement) return collect::kSequenceHead;
+        return is_dynamic(output) ? bounded(grown(field, outputs_[output].most_bytes(), depth)) : kMost;
       case FieldType::kFaults:
       case FieldType::kCut:
         return kBitsSize;
@@ -64,10 +70,41 @@ class Sizes {
     return bounded(size);
   }
 
+  // What `bytes` of a record become at most: those of the kind of element that grows most.
+  uint64_t grown(const Field& field, uint64_t bytes, uint32_t depth) const {
+    if (depth > kMaxFieldDepth || field.members.empty()) return kMost;
+    const Field& element = field.members.front();
+    const uint64_t in_record = std::max(least_collected(field), 1U);
+    const uint64_t in_event = of(element, kElement, depth + 1);
+    const uint64_t own =
+        bytes + (in_event > in_record ? bytes * (in_event - in_record) / in_record + in_event : 0);
+    return std::max(own, grown_inside(element, bytes, depth + 1));
+  }
+  uint64_t grown_inside(const Field& field, uint64_t bytes, uint32_t depth) const {
+    if (field.type == FieldType::kCollected) return grown(field, bytes, depth);
+    uint64_t most = 0;
+    for (const Field& member : field.members)
+      if (depth <= kMaxFieldDepth) most = std::max(most, grown_inside(member, bytes, depth + 1));
+    return most;
+  }
+
   std::span<const RecordOutput> outputs_;
 };
 
+uint32_t heads_in(const Field& field, uint32_t depth) {
+  if (field.type == FieldType::kCollected) return collect::kSequenceHead;
+  if (field.type == FieldType::kCollectedText) return collect::kTextHead;
+  uint64_t heads = 0;
+  for (const Field& member : field.members)
+    if (depth <= kMaxFieldDepth) heads += heads_in(member, depth + 1);
+  return bounded(heads);
+}
+
 }  // namespace
+
+uint32_t least_collected(const Field& field) {
+  return field.members.empty() ? 0 : bounded(uint64_t{field.size} + heads_in(field.members.front(), 0));
+}
 
 uint32_t touched_bytes(const Field& field) {
   return field.bit_size == 0 ? field.size : (uint32_t{field.bit_offset} + field.bit_size + 7) / 8;
@@ -89,8 +126,9 @@ void add_bit_fields(EventClass& event_class) {
   const auto& outputs = event_class.outputs;
   if (std::any_of(outputs.begin(), outputs.end(), [](const RecordOutput& o) { return o.may_fault; }))
     add_once(event_class, FieldType::kFaults, "faults");
-  if (std::any_of(outputs.begin(), outputs.end(),
-                  [](const RecordOutput& o) { return o.is_dynamic() && !o.is_added; }))
+  if (std::any_of(outputs.begin(), outputs.end(), [](const RecordOutput& o) {
+        return o.is_dynamic() && !o.is_added && o.kind != RecordOutput::Kind::kCollected;
+      }))
     add_once(event_class, FieldType::kCut, "cut");
 }
 

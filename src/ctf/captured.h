@@ -32,6 +32,13 @@ uint32_t largest_captured(const EventClass& event_class);
 // In an event, at most; saturates at UINT32_MAX / 2. What does not fit the outputs counts as nothing.
 uint32_t most_event_bytes(const Field& field, std::span<const RecordOutput> outputs);
 
+// What the state of a collected text is in an event if it is whole, and empty: one more than those of
+// records.
+inline constexpr uint8_t kEmptyText = 4;
+
+// Bytes that an element of a kCollected needs in a record at least.
+uint32_t least_collected(const Field& field);
+
 // Of a bit-field, how many bytes it touches; else its size.
 uint32_t touched_bytes(const Field& field);
 

@@ -24,6 +24,7 @@ struct Room {
   uint32_t output = kNoOutput;
   uint64_t bytes = 0;       // there
   bool is_element = false;  // of an array or a sequence
+  bool is_collected = false;
 };
 
 class Check {
@@ -59,6 +60,10 @@ class Check {
       case FieldType::kArray:
       case FieldType::kSequence:
         return elements(f, room, depth);
+      case FieldType::kCollected:
+        return collected(f, room, depth);
+      case FieldType::kCollectedText:
+        return room.is_collected ? Status() : does_not_fit(f);
       default:
         break;
     }
@@ -74,7 +79,7 @@ class Check {
     if (output >= class_.outputs.size()) return false;
     if (room.is_element) return output == room.output;
     const RecordOutput& o = class_.outputs[output];
-    room = {output, o.is_dynamic() ? 0 : o.size, false};
+    room = {output, o.is_dynamic() ? 0 : o.size, false, false};
     return true;
   }
 
@@ -108,7 +113,15 @@ class Check {
       good = o && o->kind == RecordOutput::Kind::kSequence && o->size == f.size && !room.is_element;
     }
     if (!good) return does_not_fit(f);
-    return members(f, {room.output, f.size, true}, depth);
+    return members(f, {room.output, f.size, true, false}, depth);
+  }
+  // Each element takes some bytes of the record, which bounds how many there can be.
+  Status collected(const Field& f, const Room& room, uint32_t depth) {
+    const RecordOutput* o = output_of(room);
+    const bool is_own = o && o->kind == RecordOutput::Kind::kCollected && !room.is_element;
+    if ((!is_own && !room.is_collected) || f.members.size() != 1 || least_collected(f) == 0)
+      return does_not_fit(f);
+    return members(f, {room.output, f.size, true, true}, depth);
   }
 
   const EventClass& class_;

@@ -32,6 +32,8 @@ class EventPacker {
     kText,        // of an output
     kRepeat,      // the next `steps` steps for `count` elements that lie `size` apart
     kSequence,    // the same for those of an output, behind their count
+    kCollected,   // the same for those that were collected; of an output, or the next ones in it
+    kCollectedText,
     kNote,
     kFaults,
     kCut,
@@ -65,6 +67,10 @@ class EventPacker {
   bool find_dynamics(std::span<const uint8_t> record, std::span<const uint8_t> added);
   void clear_faults();
   void run(size_t begin, size_t end, const uint8_t* from);
+  void run_collected(const Step& step, size_t body);
+  void put_collected_text();
+  // The next bytes of what was collected; zeros, and is_bad_, if there are not so many.
+  const uint8_t* take(size_t size);
   void run_step(const Step& step, size_t body, const uint8_t* from);
   void put_long_double(const uint8_t* from);
   void put_text(const uint8_t* from, uint32_t size, uint32_t output);
@@ -84,6 +90,8 @@ class EventPacker {
   const uint8_t* record_ = nullptr;
   uint64_t faults_ = 0;
   uint64_t cut_ = 0;
+  std::span<const uint8_t> collected_;  // what is left of it
+  bool is_bad_ = false;
 };
 
 }  // namespace blip::ctf

@@ -38,9 +38,15 @@ enum class FieldType {
   // Plain again; here, because regions in targets hold these numbers.
   kUint16,
   kUint8,
+
+  // What was collected from many places (collect/steps.h): in the file structures that tell what they lack.
+  kCollected,      // { state, size, elements }: members[0], of an output that is a kCollected, or in one
+  kCollectedText,  // { state, text }, in a kCollected
 };
 
-constexpr bool is_plain(FieldType type) { return type < FieldType::kInt || type >= FieldType::kUint16; }
+constexpr bool is_plain(FieldType type) {
+  return type < FieldType::kInt || type == FieldType::kUint16 || type == FieldType::kUint8;
+}
 // In bytes, of a plain one.
 uint32_t field_size(FieldType type);
 
@@ -75,7 +81,8 @@ struct Field {
   // sequence, of the element.
   uint32_t output = kNoOutput;  // whose bytes it is made of; none: as what it is a member of
   uint32_t begin = 0;
-  uint32_t size = 0;  // bytes of a number; of an array or sequence, what the next element lies apart
+  uint32_t size = 0;  // bytes of a number; of an array or sequence, what the next element lies apart; of a
+                      // kCollected, what of an element comes as it is
   bool is_signed = false;
   bool is_hex = false;                   // shown in base 16
   uint8_t bit_offset = 0, bit_size = 0;  // of a bit-field, from the lowest bit of its bytes; 0: it is none
@@ -93,9 +100,10 @@ inline FieldGroup group_of(const Field& field) {
 // What a program captured, as it lies in the records of a class with a hit word (abi/layout.h).
 struct RecordOutput {
   enum class Kind : uint8_t {
-    kFixed,     // `size` bytes
-    kString,    // bytes, at most `count`
-    kSequence,  // elements of `size` bytes, at most `count` of them
+    kFixed,      // `size` bytes
+    kString,     // bytes, at most `count`
+    kSequence,   // elements of `size` bytes, at most `count` of them
+    kCollected,  // bytes, at most `count`, as collect/steps.h has them
   } kind = Kind::kFixed;
   uint32_t size = 8;
   uint32_t count = 0;
@@ -105,7 +113,8 @@ struct RecordOutput {
 
   bool is_dynamic() const { return kind != Kind::kFixed; }
   uint64_t most_bytes() const {
-    return kind == Kind::kString ? count : uint64_t{size} * (is_dynamic() ? count : 1);
+    const bool is_bytes = kind == Kind::kString || kind == Kind::kCollected;
+    return is_bytes ? count : uint64_t{size} * (is_dynamic() ? count : 1);
   }
 };
 

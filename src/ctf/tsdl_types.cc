@@ -15,6 +15,7 @@ namespace blip::ctf {
 namespace {
 
 constexpr const char* kText = "text_t";
+constexpr const char* kElements = "_elements";
 
 // The value of a label as a number of `field`, which is cut to its size.
 std::string label_value(const Field& field, int64_t value) {
@@ -126,6 +127,14 @@ std::string FieldDeclarer::typed(const Field& field, const std::string& name, co
     case FieldType::kSequence:
       return fmt::format("uint16_t {}; {}", length_name(name),
                          typed(field.members.front(), name, fmt::format("[{}]", length_name(name))));
+    case FieldType::kCollected:
+      return fmt::format("struct {{ {} _state; uint64_t _size; uint16_t {}; {} }} {}{};", state_type(),
+                         length_name(kElements),
+                         typed(field.members.front(), kElements, fmt::format("[{}]", length_name(kElements))),
+                         name, dimensions);
+    case FieldType::kCollectedText:
+      return fmt::format("struct {{ {} _state; {} _text; }} {}{};", state_type(),
+                         alias("string { encoding = UTF8; }", kText), name, dimensions);
     case FieldType::kStruct:
       return fmt::format("struct {{ {}}} {}{};", members_of(field), name, dimensions);
     case FieldType::kFloat:
@@ -172,10 +181,14 @@ std::string FieldDeclarer::type_of(const Field& field) {
 std::string FieldDeclarer::integer(uint32_t size, bool is_signed, bool is_hex) {
   static const std::set<std::string> known = {"uint8_t", "uint16_t", "uint32_t",
                                               "int32_t", "uint64_t", "hex64_t"};
-  std::string name = fmt::format("{}{}_t", is_hex ? "hex" : is_signed ? "int" : "uint", 8 * size);
+  std::string name = fmt::format("{}{}{}_t", is_hex ? "hex" : "",
+                                 is_signed ? "int"
+                                 : is_hex  ? ""
+                                           : "uint",
+                                 8 * size);
   if (known.contains(name)) return name;
-  return alias(fmt::format("integer {{ size = {}; align = 8; signed = {};{} }}", 8 * size,
-                           is_signed && !is_hex, is_hex ? " base = 16;" : ""),
+  return alias(fmt::format("integer {{ size = {}; align = 8; signed = {};{} }}", 8 * size, is_signed,
+                           is_hex ? " base = 16;" : ""),
                name);
 }
 
@@ -208,6 +221,13 @@ std::string FieldDeclarer::bits(const std::vector<std::string>& paths) {
   for (size_t i = 0; i < paths.size(); ++i)
     if (!paths[i].empty()) mappings.add(paths[i], std::to_string(uint64_t{1} << i));
   return fmt::format("enum : hex64_t {{ {} }}", mappings.text());
+}
+
+// By collect::State.
+std::string FieldDeclarer::state_type() {
+  return alias(
+      "enum : uint8_t { \"whole\" = 0, \"cut\" = 1, \"NULL\" = 2, \"bad address\" = 3, \"empty text\" = 4 }",
+      "state_t");
 }
 
 std::string FieldDeclarer::alias(const std::string& definition, const std::string& name) {

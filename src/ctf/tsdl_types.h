@@ -34,6 +34,7 @@ class FieldDeclarer {
   std::string integer(uint32_t size, bool is_signed, bool is_hex);
   std::string enumeration(const Field& field);
   std::string characters(bool is_signed);
+  std::string state_type();
   std::string bits(const std::vector<std::string>& paths);
   std::string alias(const std::string& definition, const std::string& name);
   std::string numbered_alias(const std::string& definition);

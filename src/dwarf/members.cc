@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Members of structures, classes and unions, and those of Rust's enums.
+#include <algorithm>
+
 #include "dwarf/types.h"
 
 namespace blip::dwarf {
@@ -60,7 +62,17 @@ void Types::complete_record(Type& type, Dwarf_Die die) {
     die = *unit;
   }
   type.size = number(die, DW_AT_byte_size).value_or(0);
+  type.alignment = number(die, DW_AT_alignment).value_or(0);
   add_members(type, die, 0);
+  add_arguments(type, die);
+}
+
+void Types::add_arguments(Type& type, const Dwarf_Die& die) {
+  for_each_child(die, [&](const Dwarf_Die& child) {
+    if (tag_of(child) == DW_TAG_template_type_parameter) type.arguments.push_back(&of_holder(child));
+    if (tag_of(child) == DW_TAG_GNU_template_parameter_pack) add_arguments(type, child);
+    return true;
+  });
 }
 
 void Types::add_members(Type& type, const Dwarf_Die& die, int depth) {
@@ -99,6 +111,7 @@ void Types::add_member(Type& type, const Dwarf_Die& die) {
     if (!offset) return;
     member.offset = *offset;
   }
+  type.alignment = std::max(type.alignment, number(die, DW_AT_alignment).value_or(0));
   type.members.push_back(std::move(member));
 }
 

@@ -52,6 +52,7 @@ class Types final : public script::TypeSource {
   void add_members(Type& type, const Dwarf_Die& die, int depth);
   void add_variant(Type& type, const Dwarf_Die& die);
   void add_member(Type& type, const Dwarf_Die& die);
+  void add_arguments(Type& type, const Dwarf_Die& die);
 
   TypeSurroundings& surroundings_;
   std::deque<Type> types_;

@@ -34,6 +34,7 @@ struct Environment {
   std::optional<Rseq> rseq;                 // none: every hit goes to the shared ring
   std::optional<int32_t> tid_offset;        // of the tid from the thread pointer
   bool asks_kernel = true;                  // some program wants the thread's id, or reads memory
+  bool collects = false;                    // some program collects values
   bool no_syscalls = false;                 // a seccomp filter might not like pads to make one
   bool follow_fork = true;                  // children of fork record too
   std::optional<MonotonicClock> monotonic;  // none: the TSC
@@ -64,6 +65,8 @@ struct AreaStubs {
   TargetAddr tell_libraries;  // runtime blob
   TargetAddr fetch;           // runtime blob: reads of memory that may not be there
   TargetAddr backtrace;       // runtime blob: the stack of a hit
+  TargetAddr collect;         // runtime blob: values whose parts lie in many places
+  TargetAddr safe_load;       // an abi::SafeLoad; 0: what can be read is not known here
   TargetAddr find_range;      // runtime blob: where memory that sections may read is
   TargetAddr find_reading;    // runtime blob: where a thread says what its sections read
 };

@@ -145,7 +145,11 @@ void add(HitNeeds& needs, const Output& output, const std::vector<NodeFacts>& fa
     needs.words = std::max(needs.words, 1U);
   }
   if (output.is_dynamic()) needs.registers |= reg_bit(Gp::kIdR11);
-  if (output.kind == Output::Kind::kSequence) {
+  if (output.kind == Output::Kind::kCollected) {
+    needs.calls = true;
+    needs.code_size += output.steps.size() * sizeof(collect::Step);
+  }
+  if (output.has_length()) {
     add(needs, facts[output.length]);
     needs.words = std::max({needs.words, facts[output.node].words + 1, 2U});
   }
@@ -188,6 +192,11 @@ bool reads_far(const HitProgram& hit) {
 
 bool mentions(const HitProgram& hit, Op op) {
   return std::any_of(hit.code.nodes.begin(), hit.code.nodes.end(), [&](const Node& n) { return n.op == op; });
+}
+
+bool collects(const HitProgram& hit) {
+  return std::any_of(hit.outputs.begin(), hit.outputs.end(),
+                     [](const Output& o) { return o.kind == Output::Kind::kCollected; });
 }
 
 bool asks_kernel(const HitProgram& hit) {

@@ -38,6 +38,8 @@ HitNeeds output_needs(const script::HitProgram& hit);
 // Whether the program looks at memory that may not be there.
 bool reads_far(const script::HitProgram& hit);
 bool mentions(const script::HitProgram& hit, script::Op op);
+// Whether it collects values whose parts lie in many places.
+bool collects(const script::HitProgram& hit);
 // Whether it may need the kernel's help: to read memory, or for the thread pointer.
 bool asks_kernel(const script::HitProgram& hit);
 // The latency, in units of the clock, has taken the place of the time of entry when the program begins.

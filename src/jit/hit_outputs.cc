@@ -64,6 +64,9 @@ void HitOutputs::emit(HitCode& code) {
       case Output::Kind::kSequence:
         emit_sequence(code, i);
         break;
+      case Output::Kind::kCollected:
+        emit_collected(code, i);
+        break;
     }
   }
   if (is_dynamic_) emit_size();
@@ -225,6 +228,41 @@ void HitOutputs::emit_elements(HitCode& code, const Mem& length) {
   a_.jb(code.elsewhere());
   emit_copy_counted(a_);
   a_.bind(none);
+}
+
+// Behind the code: the table, then its steps.
+std::string HitOutputs::table_of(const Output& output) const {
+  const collect::Table table{
+      .size = output.count, .hops = script::hops_of(output), .safe_load = emission_.stubs.safe_load.value};
+  std::string bytes(reinterpret_cast<const char*>(&table), sizeof table);
+  bytes.append(reinterpret_cast<const char*>(output.steps.data()),
+               output.steps.size() * sizeof(collect::Step));
+  return bytes;
+}
+
+// Never a fault: what the runtime writes says what it lacks. A number of elements that is a fault is none.
+void HitOutputs::emit_collected(HitCode& code, size_t index) {
+  const Output& output = hit_.outputs[index];
+  asmjit::Label fault = a_.newLabel(), done = a_.newLabel();
+  code.set_fault(fault);
+  code.value(output.length);
+  if (code.facts(output.length).may_fault) {
+    a_.jmp(done);
+    a_.bind(fault);
+    a_.xor_(eax, eax);
+    a_.bind(done);
+  }
+  const Mem length = qword_ptr(rsp, code.hold_word());
+  a_.mov(length, rax);
+  emit_address(code, output.node);
+  a_.mov(r9, length);
+  code.give_back_word();
+  a_.mov(r8, r11);
+  a_.lea(rax, ptr(texts_.add(a_, table_of(output))));
+  a_.mov(rcx, emission_.env.control.value);
+  a_.call(emission_.stubs.collect.value);
+  a_.mov(ecx, edx);
+  add_length(index);
 }
 
 // The length in cx, with its flag, into the record; the next bytes go behind these.

@@ -47,6 +47,8 @@ class HitOutputs {
   void emit_string(HitCode& code, size_t index);
   void emit_string_here(HitCode& code, size_t index);
   void emit_sequence(HitCode& code, size_t index);
+  void emit_collected(HitCode& code, size_t index);
+  std::string table_of(const script::Output& output) const;
   void emit_elements(HitCode& code, const asmjit::x86::Mem& length);
   void emit_address(HitCode& code, uint32_t node);
   void add_length(size_t index);

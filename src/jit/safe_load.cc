@@ -25,7 +25,7 @@ static_assert(abi::kRangeHints == 256, "a hint's number is a byte of the address
 }  // namespace
 
 bool has_safe_load(const Environment& env) {
-  return env.rseq && env.geometry.ranges && env.unwind != TargetAddr();
+  return env.rseq && env.geometry.ranges && (env.unwind != TargetAddr() || env.collects);
 }
 
 void emit_safe_load(CodeBuffer& code, const Environment& env, const AreaStubs& stubs) {

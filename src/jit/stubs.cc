@@ -166,6 +166,7 @@ Result<AreaPrologue> build_area_prologue(TargetAddr at, const Environment& env) 
   prologue.stubs.tell_libraries = at + runtime::kTellLibrariesOffset;
   prologue.stubs.fetch = at + runtime::kFetchOffset;
   prologue.stubs.backtrace = at + runtime::kBacktraceOffset;
+  prologue.stubs.collect = at + runtime::kCollectOffset;
   prologue.stubs.find_range = at + runtime::kFindRangeOffset;
   prologue.stubs.find_reading = at + runtime::kFindReadingOffset;
   if (env.monotonic) {
@@ -188,7 +189,7 @@ Result<AreaPrologue> build_area_prologue(TargetAddr at, const Environment& env) 
   }
   if (has_safe_load(env)) {
     a.align(asmjit::AlignMode::kCode, 32);
-    prologue.safe_load = code.here();
+    prologue.stubs.safe_load = code.here();
     emit_safe_load(code, env, prologue.stubs);
   }
   TRY(prologue.code, code.finish());

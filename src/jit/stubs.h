@@ -16,7 +16,6 @@ namespace blip::jit {
 struct AreaPrologue {
   std::vector<uint8_t> code;
   AreaStubs stubs;
-  TargetAddr safe_load{};  // an abi::SafeLoad; 0: what can be read is not known here
 };
 Result<AreaPrologue> build_area_prologue(TargetAddr at, const Environment& env);
 

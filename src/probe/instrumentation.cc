@@ -373,6 +373,7 @@ jit::Environment Instrumentation::environment() const {
           .rseq = facts_.rseq,
           .tid_offset = facts_.tid_offset,
           .asks_kernel = asks_kernel(),
+          .collects = collects(),
           .no_syscalls = !no_calls_.empty(),
           .follow_fork = follow_fork_,
           .monotonic = clock_,
@@ -399,7 +400,7 @@ void Instrumentation::prepare_stacks() {
   auto* header = reinterpret_cast<abi::UnwindHeader*>(region_.pad_files.front().bytes.data());
   header->control_addr = region_.control.value;
   header->cache_addr = (region_.control + geometry_.rule_cache_offset()).value;
-  header->safe_load_addr = first ? first->safe_load.value : 0;
+  header->safe_load_addr = first ? first->stubs.safe_load.value : 0;
 }
 
 Status Instrumentation::build() {
@@ -493,6 +494,12 @@ bool Instrumentation::asks_kernel() const {
       return f.capture == jit::Capture::kTid || f.capture == jit::Capture::kThreadKey;
     });
   });
+}
+
+bool Instrumentation::collects() const {
+  return (spare_probes_ != 0 && spares_ask_kernel_) ||
+         std::any_of(probes_.begin(), probes_.end(),
+                     [](const Probe& probe) { return jit::collects(probe.program.hit); });
 }
 
 // The gate page is private memory of the target: written from outside. What children of forks find when

@@ -187,6 +187,7 @@ class Instrumentation {
   bool asks_kernel() const;
   ProbeList probes() const { return {probes_, settled_}; }
   void settle();
+  bool collects() const;
   bool forbids_calls() const { return !asks_kernel() || !no_calls_.empty(); }
   uint64_t shadow_size() const;
   Status write_gate(uint32_t gate);

@@ -61,5 +61,11 @@ inline constexpr uint32_t kBacktraceStackUse = 672;
 // and flags only.
 inline constexpr uint32_t kFetchOffset = 960;
 inline constexpr uint32_t kStackUse = 256;
+// blip_collect: rax = collect::Table* with its steps behind it, rcx = control address, rdx = an address of
+// any kind, r8 = where to, r9 = how many elements a kGiven has. Returns rdx = how many bytes it has written;
+// what cannot be read is told in them. Changes rax, rcx, rdx and flags only. Uses kCollectStackUse below the
+// return address, and that of abi::SafeLoad.
+inline constexpr uint32_t kCollectOffset = 1088;
+inline constexpr uint32_t kCollectStackUse = 672;
 
 }  // namespace blip::runtime

@@ -175,4 +175,30 @@ blip_backtrace:
     ret
     .size blip_backtrace, . - blip_backtrace
 
+    // Offset 1088: rax = collect::Table*, rcx = control, rdx = address, r8 = where to, r9 = elements. The size is in rdx.
+    .org 1088
+    .globl blip_collect
+    .hidden blip_collect
+    .type blip_collect, @function
+blip_collect:
+    push rsi
+    push rdi
+    push r8
+    push r9
+    push r10
+    push r11
+    mov rdi, rcx
+    mov rsi, rax
+    mov rcx, r9
+    call blip_collect_from
+    mov rdx, rax
+    pop r11
+    pop r10
+    pop r9
+    pop r8
+    pop rdi
+    pop rsi
+    ret
+    .size blip_collect, . - blip_collect
+
     .section .note.GNU-stack, "", @progbits

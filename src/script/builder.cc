@@ -195,7 +195,7 @@ HitProgram without_unused(const HitProgram& program) {
   use(program.condition);
   for (const Output& o : program.outputs) {
     use(o.node);
-    if (o.kind == Output::Kind::kSequence) use(o.length);
+    if (o.has_length()) use(o.length);
   }
   for (size_t i = nodes.size(); i-- > 0;) {
     if (!used[i]) continue;
@@ -216,7 +216,7 @@ HitProgram without_unused(const HitProgram& program) {
   if (program.condition != kNone) result.condition = place[program.condition];
   for (Output& o : result.outputs) {
     o.node = place[o.node];
-    if (o.kind == Output::Kind::kSequence) o.length = place[o.length];
+    if (o.has_length()) o.length = place[o.length];
   }
   return result;
 }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "script/alignment.h"
+
 namespace blip::script {
 
 namespace {
@@ -73,6 +75,16 @@ bool is_character(const Type& type) {
     t = t->target ? &complete(*t->target) : nullptr;
   }
   return true;
+}
+
+const Type& TypeArena::pair_of(const Type& first, const Type& second) {
+  const auto round_up = [](uint64_t n, uint64_t to) { return (n + to - 1) / to * to; };
+  const uint64_t alignment = std::max(alignment_of(first), alignment_of(second));
+  const uint64_t at = round_up(resolve(first).size, alignment_of(second));
+  return types_.emplace_back(Type{.kind = TypeKind::kStruct,
+                                  .name = "pair",
+                                  .size = round_up(at + resolve(second).size, alignment),
+                                  .members = {{"first", &first, 0}, {"second", &second, at}}});
 }
 
 }  // namespace blip::script

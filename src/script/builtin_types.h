@@ -21,6 +21,8 @@ class TypeArena {
   const Type& pointer_to(const Type& target) {
     return types_.emplace_back(Type{.kind = TypeKind::kPointer, .size = sizeof(uint64_t), .target = &target});
   }
+  // As std::pair has them.
+  const Type& pair_of(const Type& first, const Type& second);
 
  private:
   std::deque<Type> types_;

@@ -5,19 +5,14 @@
 #include <charconv>
 
 #include "script/members.h"
+#include "script/node_containers.h"
+#include "script/type_names.h"
 
 namespace blip::script {
 
 namespace {
 
 using Kind = Operand::Kind;
-
-// "basic_string" of "std::__cxx11::basic_string<char, ...>".
-std::string_view bare_name(std::string_view name) {
-  name = name.substr(0, name.find('<'));
-  const size_t colons = name.rfind("::");
-  return colons == std::string_view::npos ? name : name.substr(colons + 2);
-}
 
 // "i32" of "Vec<i32, alloc::alloc::Global>".
 std::string_view first_argument(std::string_view name) {
@@ -300,7 +295,11 @@ std::optional<uint32_t> find_size(Access& access, const Operand& operand, const 
   if (const auto view = find_view(access, operand, find_type)) return view->length;
   if (const auto array = find_std_array(access, operand))
     return access.builder().constant(resolve(*array->type).count.value_or(0));
-  return std::nullopt;
+  if (operand.kind != Kind::kMemory) return std::nullopt;
+  const auto nodes = find_node_container(*operand.type, access.types());
+  if (!nodes || !nodes->size_offset) return std::nullopt;
+  Builder& b = access.builder();
+  return b.load(b.add(Op::kAdd, operand.node, b.constant(*nodes->size_offset)), sizeof(uint64_t));
 }
 
 std::optional<Operand> find_owned(Access& access, const Operand& operand) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "collect/collect.h"
 #include "script/verify.h"
 
 namespace blip::script {
@@ -222,7 +223,8 @@ class Interpreter {
 
   // False: a fault.
   bool fill(const Output& output, OutputBytes& result) {
-    const Value v = value(output.node);
+    const Value v =
+        output.kind == Output::Kind::kCollected ? value(output.node).value_or(kNowhere) : value(output.node);
     if (!v) return false;
     switch (output.kind) {
       case Output::Kind::kValue:
@@ -232,13 +234,30 @@ class Interpreter {
         return read_all(*v, output.count, result);
       case Output::Kind::kString:
         return read_text(*v, output.count, result);
+      case Output::Kind::kCollected:
       case Output::Kind::kSequence:
         break;
     }
     const Value length = value(output.length);
+    if (output.kind == Output::Kind::kCollected) return collect(output, *v, length.value_or(0), result);
     if (!length) return false;
     result.is_cut = *length > output.count;
     return read_all(*v, std::min<uint64_t>(*length, output.count) * output.size, result);
+  }
+
+  struct Reader {
+    const Machine& machine;
+    bool read(void* to, uint64_t address, uint32_t size) const { return machine.read(address, to, size); }
+  };
+
+  // It is never a fault: each part says what it lacks.
+  bool collect(const Output& output, uint64_t address, uint64_t length, OutputBytes& result) {
+    const Reader reader{machine_};
+    result.bytes.resize(output.count);
+    const collect::Table table{.size = output.count, .hops = hops_of(output), .safe_load = 0};
+    collect::Collector collector(table, output.steps.data(), reader, result.bytes.data());
+    result.bytes.resize(collector.run(address, length));
+    return true;
   }
 
   bool read_all(uint64_t address, size_t size, OutputBytes& result) {
@@ -261,6 +280,7 @@ class Interpreter {
   }
 
   static constexpr unsigned kStackPointer = 4;
+  static constexpr uint64_t kNowhere = 1;  // an address that cannot be read
   const Code& code_;
   const Machine& machine_;
   std::vector<std::optional<Value>> known_;

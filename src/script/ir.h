@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "collect/steps.h"
+
 namespace blip::script {
 
 // All values have 64 bits.
@@ -89,19 +91,29 @@ struct Code {
 // What of a hit goes into the record.
 struct Output {
   enum class Kind : uint8_t {
-    kValue,     // the low `size` bytes of node: 1, 2, 4 or 8
-    kBytes,     // `count` bytes at the address `node`: always all of them
-    kString,    // the C string at the address `node`, at most `count` bytes without its end
-    kSequence,  // `length` (a node) elements of `size` bytes at the address `node`, at most `count` of them
+    kValue,      // the low `size` bytes of node: 1, 2, 4 or 8
+    kBytes,      // `count` bytes at the address `node`: always all of them
+    kString,     // the C string at the address `node`, at most `count` bytes without its end
+    kSequence,   // `length` (a node) elements of `size` bytes at the address `node`, at most `count` of them
+    kCollected,  // what `steps` find at the address `node`, at most `count` bytes; of a kGiven, `length`
+                 // elements
   } kind = Kind::kValue;
   uint32_t node = 0;
   uint32_t length = 0;
   uint32_t size = 8;
   uint32_t count = 0;
+  std::vector<collect::Step> steps{};
 
-  bool is_dynamic() const { return kind == Kind::kString || kind == Kind::kSequence; }
+  bool has_length() const { return kind == Kind::kSequence || kind == Kind::kCollected; }
+  bool is_dynamic() const { return kind == Kind::kString || has_length(); }
   bool operator==(const Output&) const = default;
 };
+
+// How many links of nodes are followed: more than those of a tree or chain of that many.
+inline uint32_t hops_of(const Output& output) {
+  constexpr uint32_t kOfEach = 8, kSome = 128;
+  return output.steps.empty() ? 0 : kSome + kOfEach * output.steps.front().limit;
+}
 
 inline constexpr uint32_t kNone = UINT32_MAX;
 
@@ -120,6 +132,7 @@ struct HitProgram {
 inline constexpr size_t kMaxNodes = 1024;
 inline constexpr size_t kMaxEntryValues = 14;
 inline constexpr size_t kMaxRows = 1024;   // of a table
+inline constexpr size_t kMaxSteps = 64;    // of an output that is collected
 inline constexpr size_t kMaxOutputs = 48;  // each has a bit that says it is a fault
 inline constexpr uint32_t kMaxDepth = 24;  // of operands: each level may need a word of the stack
 

@@ -5,8 +5,6 @@
 
 #include <algorithm>
 
-#include "script/verify.h"
-
 namespace blip::script {
 
 namespace {
@@ -19,23 +17,10 @@ constexpr uint32_t kLeastText = 16;   // what is shorter says nothing
 
 uint32_t cost(const Output& o) {
   uint32_t bytes = 0;
-  if (o.kind == Output::Kind::kBytes || o.kind == Output::Kind::kString) bytes = o.count;
+  if (o.kind != Output::Kind::kValue && o.kind != Output::Kind::kSequence) bytes = o.count;
   if (o.kind == Output::Kind::kSequence) bytes = o.count * o.size;
   const uint32_t fixed = o.kind == Output::Kind::kBytes ? 0 : kWord;
   return fixed + (bytes + kWord - 1) / kWord * kWord;
-}
-
-// Of each node with all that it is made of.
-std::vector<uint32_t> loads_of(const Code& code) {
-  constexpr uint32_t kMany = 1000;
-  std::vector<uint32_t> all;
-  for (const Node& n : code.nodes) {
-    uint32_t loads = n.op == Op::kLoad ? 1 : 0;
-    const uint32_t operands[] = {n.a, n.b, n.c};
-    for (unsigned i = 0; i < arity(n.op); ++i) loads = std::min(loads + all[operands[i]], kMany);
-    all.push_back(loads);
-  }
-  return all;
 }
 
 Shape no_room(const std::string& name) { return note(name, "..."); }
@@ -56,12 +41,18 @@ uint32_t least_room(const Operand& operand) {
 }  // namespace
 
 std::vector<Shape> Presenter::present(std::span<const Named> fields) {
-  uint32_t later = 0;
-  for (const Named& field : fields) later += least_room(field.operand);
+  const auto may_be_large = [](const Operand& operand) { return least_room(operand) > kWord; };
+  uint32_t later = 0, large = 0;
+  for (const Named& field : fields) {
+    later += least_room(field.operand);
+    large += may_be_large(field.operand);
+  }
   std::vector<Shape> shapes;
   for (const auto& [name, operand, origin] : fields) {
     later -= least_room(operand);
     keep_room(later);
+    sharers_ = std::max(large, 1U);
+    large -= may_be_large(operand);
     shapes.push_back(show(name, operand, 0));
     shapes.back().origin = origin;
   }
@@ -144,6 +135,9 @@ Shape Presenter::array(const std::string& name, const Operand& operand, uint32_t
   if (operand.kind != Kind::kMemory) return scattered(name, operand, count, depth);
   if (is_character(*type.target) && count > kShortArray)
     return text(name, operand.node, std::min<uint64_t>(count, limits_.string_max));
+  if (auto shape = elements_with_parts(
+          name, {.data = operand.node, .length = access_.builder().constant(count), .element = type.target}))
+    return *std::move(shape);
   const uint64_t elements = std::min<uint64_t>(count, limits_.elements);
   if (size > room()) return no_room(name);
   return bytes(name, operand, elements * size, depth);
@@ -186,29 +180,59 @@ Shape Presenter::aggregate(const std::string& name, const Operand& operand, uint
 Shape Presenter::in_memory(const std::string& name, const Operand& operand, uint32_t depth) {
   Shape shape = bytes(name, operand, resolve(*operand.type).size, depth);
   if (shape.kind != Shape::Kind::kStruct) return shape;
+  improve_members(shape, operand, depth);
+  return shape;
+}
+
+// Members that are more than their bytes; bit-fields that no word has as a whole.
+void Presenter::improve_members(Shape& shape, const Operand& operand, uint32_t depth) {
   const auto members = members_of(*operand.type);
   const auto may_be_more = [&](size_t i) {
-    return members[i].member->bit_size == 0 && is_aggregate(resolve(*members[i].member->type));
+    const Type& type = resolve(*members[i].member->type);
+    const bool is_text = type.kind == TypeKind::kPointer && type.target && is_character(*type.target);
+    return members[i].member->bit_size == 0 &&
+           (is_text || is_aggregate(type) || type.kind == TypeKind::kArray);
   };
   const size_t end = std::min(members.size(), shape.members.size());
   for (size_t i = 0; i < end; ++i)
-    if (members[i].member->bit_size && shape.members[i].kind == Shape::Kind::kNote)  // no word has it
+    if (members[i].member->bit_size && shape.members[i].kind == Shape::Kind::kNote)
       shape.members[i] = scalar(members[i].member->name, access_.member(operand, members[i]));
-  const uint32_t kept = kept_;
-  uint32_t later = 0;
-  for (size_t i = 0; i < end; ++i)
-    if (may_be_more(i)) later += least_room(*members[i].member->type);
+  const uint32_t kept = kept_, others = sharers_ - 1;
+  uint32_t later = 0, large = 0;
+  for (size_t i = 0; i < end; ++i) {
+    if (!may_be_more(i)) continue;
+    later += least_room(*members[i].member->type);
+    ++large;
+  }
   for (size_t i = 0; i < end; ++i) {
     if (shape.members[i].name == "...") break;  // the rest has no room
     if (!may_be_more(i)) continue;
     later -= least_room(*members[i].member->type);
     keep_room(kept + later);
+    sharers_ = others + large--;
     const Operand member = access_.part(operand, members[i].offset, *members[i].member->type);
-    if (auto better = wrapped(members[i].member->name, member, depth + 1))
-      shape.members[i] = *std::move(better);
+    if (auto found = better(members[i].member->name, member, depth + 1)) {
+      if (found->kind != Shape::Kind::kNote) shape.members[i] = *std::move(found);
+    } else if (shape.members[i].kind == Shape::Kind::kStruct && member.kind == Kind::kMemory) {
+      improve_members(shape.members[i], member, depth + 1);
+    }
   }
+  sharers_ = others + 1;
   keep_room(kept);
-  return shape;
+}
+
+// None: its bytes say all.
+std::optional<Shape> Presenter::better(const std::string& name, const Operand& member, uint32_t depth) {
+  if (auto found = wrapped(name, member, depth)) return found;
+  const Type& type = resolve(*member.type);
+  if (member.kind != Kind::kMemory) return std::nullopt;
+  if (type.kind == TypeKind::kArray && type.target && type.count)
+    return elements_with_parts(
+        name,
+        {.data = member.node, .length = access_.builder().constant(*type.count), .element = type.target});
+  if (type.kind != TypeKind::kPointer || !type.target || !is_character(*type.target)) return std::nullopt;
+  const auto address = access_.bits(member);
+  return address ? std::optional(text(name, *address, limits_.string_max)) : std::nullopt;
 }
 
 Shape Presenter::in_pieces(const std::string& name, const Operand& operand, uint32_t depth) {
@@ -230,6 +254,9 @@ Shape Presenter::in_register(const std::string& name, const Operand& operand, ui
 // Types of standard libraries.
 std::optional<Shape> Presenter::wrapped(const std::string& name, const Operand& operand, uint32_t depth) {
   if (const auto found = find_view(access_, operand, find_type_)) return view(name, *found);
+  if (operand.kind == Kind::kMemory)
+    if (auto found = collect_container(name, *operand.type, limits_, find_type_, access_.types()))
+      return collected(name, *std::move(found), operand.node, access_.builder().constant(0));
   if (const auto owned = find_owned(access_, operand)) return scalar(name, *owned);
   if (const auto found = find_optional(access_, operand)) return optional(name, *found, depth);
   if (const auto found = find_std_array(access_, operand)) return array(name, *found, depth);
@@ -310,39 +337,36 @@ Shape Presenter::optional(const std::string& name, const Optional& found, uint32
   return shape;
 }
 
-// Elements that are texts themselves: the first few, each an output of its own, and how many there are.
-// Readers know this by the names of the members (cli/text_list.h). Machine code shares no nodes between
-// outputs, so that each costs its loads again: what is left of them says how many there can be.
-std::optional<Shape> Presenter::texts(const std::string& name, const View& view) {
-  constexpr uint32_t kMost = 8;
-  const uint64_t size = resolve(*view.element).size;
-  Builder& b = access_.builder();
-  const auto element = [&](uint32_t i) {
-    const uint32_t at = b.add(Op::kAdd, view.data, b.constant(i * size));
-    return find_view(access_, access_.memory(at, *view.element), find_type_);
-  };
-  const auto first = element(0);
-  if (!first || !first->is_text) return std::nullopt;
-  const std::vector<uint32_t> loads = loads_of(b.code());
-  const uint32_t cost = loads[first->data] + loads[first->length] + 2 * loads[view.length];
-  const uint32_t count = std::min(kMost, loads_left_ / std::max(cost, 1U));
-  if (count == 0) return std::nullopt;
-  loads_left_ -= count * cost;
-  Shape shape{.kind = Shape::Kind::kStruct, .name = name};
-  shape.members.push_back(scalar("size", access_.value(view.length, int_type(8, false))));
-  const uint32_t kept = kept_;
-  for (uint32_t i = 0; i < count; ++i) {
-    keep_room(kept + (count - i - 1) * (kWord + kLeastText));
-    const uint32_t is_there = b.add(Op::kLess, b.constant(i), view.length);
-    shape.members.push_back(this->view(fmt::format("[{}]", i), if_there(*element(i), is_there)));
-  }
-  keep_room(kept);
-  return shape;
+// Bytes of the record, and of the event, that are left for it are shared with what comes later.
+Shape Presenter::collected(const std::string& name, Collection found, uint32_t address, uint32_t length) {
+  constexpr uint32_t kQuarters = 4;
+  const uint32_t own = std::min(room(), room_ / sharers_);
+  const uint32_t space = own > kWord ? (own - kWord) / kWord * kWord : 0;
+  // What is larger in the event than in the record gets less, up to half as much again.
+  const uint32_t most =
+      std::min<uint64_t>(space, uint64_t{space} * (kQuarters + kQuarters / 2) / found.growth);
+  if (most < collect::kSequenceHead + found.steps.front().least) return no_room(name);
+  found.shape.output = add({.kind = Output::Kind::kCollected,
+                            .node = address,
+                            .length = length,
+                            .size = 1,
+                            .count = most,
+                            .steps = std::move(found.steps)});
+  return found.shape.output == kNone ? no_room(name) : found.shape;
+}
+
+// Elements that hold texts or containers.
+std::optional<Shape> Presenter::elements_with_parts(const std::string& name, const View& view) {
+  auto found = collect_elements(name, *view.element, limits_, find_type_, access_.types());
+  if (!found) return std::nullopt;
+  found->steps.front().limit =
+      std::min(found->steps.front().limit, static_cast<uint32_t>(std::min<uint64_t>(view.most, UINT16_MAX)));
+  return collected(name, *std::move(found), view.data, view.length);
 }
 
 Shape Presenter::view(const std::string& name, const View& view) {
   if (!view.is_text)
-    if (auto shape = texts(name, view)) return *std::move(shape);
+    if (auto shape = elements_with_parts(name, view)) return *std::move(shape);
   const uint64_t size = resolve(*view.element).size;
   const uint64_t space = room() > kWord ? (room() - kWord) / kWord * kWord : 0;
   if (size == 0) return note(name, "<incomplete type>");

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <span>
 
+#include "script/collections.h"
 #include "script/containers.h"
 #include "script/layout_shapes.h"
 #include "script/variants.h"
@@ -26,7 +27,6 @@ class Presenter {
         find_type_(std::move(find_type)),
         limits_(limits),
         room_(limits.bytes),
-        loads_left_(limits.text_loads),
         outputs_(outputs) {}
 
   // What cannot be shown, or has no room any more, is a note.
@@ -53,7 +53,11 @@ class Presenter {
   Shape if_there(const std::string& name, const Operand& value, uint32_t is_there, uint32_t depth);
   Shape view(const std::string& name, const View& view);
   Shape tuple(const std::string& name, const std::vector<Operand>& elements, uint32_t depth);
-  std::optional<Shape> texts(const std::string& name, const View& view);
+  // What is found by following steps from an address on.
+  Shape collected(const std::string& name, Collection found, uint32_t address, uint32_t length);
+  std::optional<Shape> elements_with_parts(const std::string& name, const View& view);
+  void improve_members(Shape& shape, const Operand& operand, uint32_t depth);
+  std::optional<Shape> better(const std::string& name, const Operand& member, uint32_t depth);
   View if_there(View view, uint32_t is_there);
   Shape bytes(const std::string& name, const Operand& operand, uint64_t size, uint32_t depth);
 
@@ -65,7 +69,7 @@ class Presenter {
   FindType find_type_;
   const Limits& limits_;
   uint32_t room_, kept_ = 0;
-  uint32_t loads_left_;  // for texts in sequences
+  uint32_t sharers_ = 1;  // how many values that may be large are still to come, with the one at hand
   std::vector<Output>& outputs_;
 };
 

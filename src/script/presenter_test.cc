@@ -154,14 +154,14 @@ TEST(Presenter, arrays_and_slices) {
 TEST(Presenter, structures) {
   TestProgram p;
   const std::string all =
-      "{id=-5, flags=5, level=-2, rest=11259375, path=0x20000, headers=[{name=0x20001, size=100}, "
-      "{name=0x20001, "
-      "size=101}, {name=0x20001, size=102}, {name=0x20001, size=103}], name=\"worker\", state=DONE, "
+      "{id=-5, flags=5, level=-2, rest=11259375, path=\"/admin\", headers=[{name=\"admin\", "
+      "size=100}, {name=\"admin\", size=101}, {name=\"admin\", size=102}, {name=\"admin\", size=103}], "
+      "name=\"worker\", state=DONE, "
       "as_int=1075838976, as_float=2.5, next=0x10000, ratio=0.25, data=0x30000}";
   EXPECT_EQ(shown("*req", p), "*req=" + all);
   EXPECT_EQ(shown("copy", p), "copy=" + all);
   EXPECT_EQ(shown("pair", p), "pair={x=1432778632, y=13124, p=0x10000}");
-  EXPECT_EQ(shown("req->headers[1]", p), "req->headers[1]={name=0x20001, size=101}");
+  EXPECT_EQ(shown("req->headers[1]", p), "req->headers[1]={name=\"admin\", size=101}");
   EXPECT_EQ(shown("copy", p, {.bytes = 24}),
             "copy={id=-5, flags=5, level=-2, rest=11259375, path=0x20000, ...=cut}");
   const Type& inner = p.types.structure("inner", 4, {{"x", &builtin("int"), 0}});

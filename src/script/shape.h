@@ -25,15 +25,19 @@ struct Shape {
     kText,   // of an output that is a kString, or a kSequence of bytes; or `count` bytes of a kBytes: up to
              // NUL
     kArray,  // `count` times members[0]
-    kSequence,  // members[0], as many as the output (a kSequence) holds
-    kStruct,    // members
-    kNote,      // no data: `note` stands in its place ("<optimized out>")
+    kSequence,       // members[0], as many as the output (a kSequence) holds
+    kStruct,         // members
+    kCollected,      // members[0], as many as were found: of an output that is a kCollected, or an element
+    kCollectedText,  // a text in one of those
+    kNote,           // no data: `note` stands in its place ("<optimized out>")
   } kind = Kind::kInt;
   std::string name;
   uint32_t output = kNone;  // whose bytes it is made of; of a kStruct: kNone if its members have their own
   uint32_t offset = 0;      // in those bytes; in an element, from its start
-  uint32_t size = 0;        // bytes; of one element: what the next lies apart
+  uint32_t size = 0;  // bytes; of one element: what the next lies apart; of a kCollected: what of an element
+                      // comes as it is
   bool is_signed = false;
+  bool is_hex = false;                   // shown in base 16, as addresses always are
   uint8_t bit_offset = 0, bit_size = 0;  // of a bit-field
   uint32_t count = 0;
   std::vector<Enumerator> enumerators;

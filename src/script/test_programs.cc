@@ -125,7 +125,8 @@ class Generator {
   }
 
   Output random_output() {
-    Output o{.kind = static_cast<Output::Kind>(below(4)), .node = any()};
+    Output o{.kind = below(24) ? static_cast<Output::Kind>(below(4)) : Output::Kind::kCollected,
+             .node = any()};
     if (o.kind == Output::Kind::kValue) {
       o.size = kWidths[below(4)];
       return o;
@@ -133,11 +134,45 @@ class Generator {
     if (below(4) && !options_.addresses.empty() && program_.code.nodes.size() < kMaxNodes)
       o.node = program_.code.constant(random_address());
     o.count = static_cast<uint32_t>(1 + below(options_.most_bytes));
-    if (o.kind != Output::Kind::kSequence) return o;
+    if (!o.has_length()) return o;
+    if (o.kind == Output::Kind::kCollected) add_steps(o);
     o.length = below(2) ? any() : program_.code.constant(below(20));
+    if (o.kind == Output::Kind::kCollected) return o;
     o.size = static_cast<uint32_t>(1 + below(12));
     o.count = std::max<uint32_t>(1, o.count / o.size);
     return o;
+  }
+
+  // A sequence of numbers and texts, or one in another.
+  void add_steps(Output& o) {
+    using collect::Where;
+    constexpr Where kWheres[] = {Where::kGiven, Where::kInline, Where::kCounted, Where::kBetween,
+                                 Where::kTree,  Where::kChain,  Where::kBlocks,  Where::kIndexed};
+    const bool is_nested = below(2) != 0;
+    for (size_t i = 0; i <= is_nested; ++i) {
+      collect::Step s{.where = kWheres[below(std::size(kWheres))]};
+      s.a = static_cast<uint32_t>(below(4) * 8);
+      s.b = static_cast<uint32_t>(below(4) * 8);
+      s.c = below(2) ? collect::kNoSize : static_cast<uint32_t>(below(4) * 8);
+      s.offset = static_cast<uint32_t>(below(16));
+      s.count = static_cast<uint32_t>(1 + below(8));
+      s.limit = static_cast<uint32_t>(below(12));
+      s.stride = static_cast<uint32_t>(1 + below(20));
+      s.block_size = static_cast<uint32_t>(1 + below(9));
+      s.right_offset = 8;
+      s.parent_offset = 16;
+      s.least = s.block_size + collect::kTextHead;
+      o.steps.push_back(s);
+    }
+    const auto end = static_cast<uint16_t>(o.steps.size() + 1);
+    o.steps[0].next = end;
+    o.steps.back().next = end;
+    if (is_nested) o.steps[0].least = o.steps[0].block_size + collect::kSequenceHead;
+    collect::Step text{.is_text = true, .where = below(2) ? Where::kCString : Where::kCounted, .next = end};
+    text.b = 8;
+    text.limit = static_cast<uint32_t>(below(40));
+    o.steps.push_back(text);
+    o.count += collect::kSequenceHead;
   }
 
   std::mt19937_64& random_;

@@ -50,7 +50,48 @@ class Renderer {
     return "[" + all + "]";
   }
 
+  // What was collected, of the next bytes.
+  std::string collected(const Shape& s, const std::vector<uint8_t>& bytes, size_t& at) const {
+    const auto state = bytes.at(at++);
+    uint64_t size = 0;
+    std::memcpy(&size, &bytes.at(at), s.kind == Shape::Kind::kCollected ? 8 : 2);
+    at += s.kind == Shape::Kind::kCollected ? 8 : 2;
+    const std::string more = state == 1 ? "..." : state == 2 ? "NULL" : state == 3 ? "<bad>" : "";
+    std::string all;
+    if (s.kind == Shape::Kind::kCollectedText) {
+      all.assign(bytes.begin() + static_cast<ptrdiff_t>(at),
+                 bytes.begin() + static_cast<ptrdiff_t>(at + size));
+      at += size;
+      return state > 1 ? more : '"' + all + '"' + more;
+    }
+    const unsigned count = bytes.at(at) + 256U * bytes.at(at + 1);
+    at += 2;
+    for (unsigned i = 0; i < count; ++i) {
+      const size_t block = at;
+      at += s.size;
+      all += (i ? ", " : "") + part(s.members[0], bytes, block, at);
+    }
+    return "[" + all + more + "]";
+  }
+  std::string part(const Shape& s, const std::vector<uint8_t>& bytes, size_t block, size_t& at) const {
+    if (s.kind == Shape::Kind::kCollected || s.kind == Shape::Kind::kCollectedText)
+      return collected(s, bytes, at);
+    if (s.kind == Shape::Kind::kInt) {
+      int64_t number = 0;
+      std::memcpy(&number, &bytes.at(block + s.offset), s.size);
+      return std::to_string(s.size == 4 && s.is_signed ? static_cast<int32_t>(number) : number);
+    }
+    std::string all;
+    for (const Shape& m : s.members)
+      all += (all.empty() ? "" : ", ") + m.name + "=" + part(m, bytes, block, at);
+    return "{" + all + "}";
+  }
+
   std::string value(const Shape& s, size_t base) const {
+    if (s.kind == Shape::Kind::kCollected) {
+      size_t at = 0;
+      return collected(s, outputs_[s.output].bytes, at);
+    }
     if (s.kind == Shape::Kind::kNote) return s.note;
     if (s.output != kNone && outputs_[s.output].is_fault) return "<fault>";
     const auto number = s.kind <= Shape::Kind::kEnum ? raw(s, base) : 0;

@@ -170,7 +170,8 @@ class TestProgram {
     r.ratio = 0.25;
     r.data = kArray;
     put(kRequest, r);
-    machine.put(kPath, "/admin", 7);
+    const char path[256] = "/admin";  // texts are read in pieces
+    put(kPath, path);
     const int32_t numbers[] = {10, -20, 30, 40, 50};
     put(kArray, numbers);
     machine.put(kGlobals, std::vector<uint8_t>(64).data(), 64);

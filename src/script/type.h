@@ -49,7 +49,7 @@ struct Enumerator {
 class TypeSource {
  public:
   virtual ~TypeSource() = default;
-  // Fills members, enumerators, target and size; called once.
+  // Fills members, enumerators, arguments, target and size; called once.
   virtual void complete(Type& type) = 0;
 };
 
@@ -66,6 +66,9 @@ struct Type {
   std::shared_ptr<const Code> length = nullptr;
   std::vector<Member> members;
   std::vector<Enumerator> enumerators;
+  // Of templates: the types they were made with, in their order; values are left out.
+  std::vector<const Type*> arguments;
+  uint64_t alignment = 0;  // asked for by alignas; 0: the natural one
 
   // Not yet read: see complete().
   TypeSource* source = nullptr;

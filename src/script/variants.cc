@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "script/members.h"
+#include "script/type_names.h"
 
 namespace blip::script {
 
@@ -90,6 +91,37 @@ class Finder {
   Variants found_;
 };
 
+// std::variant: all alternatives lie at one place, and an index tells which it is; what has none is there
+// while it is changed.
+std::optional<Variants> std_variant(Access& access, const Operand& whole) {
+  const Type& type = resolve(*whole.type);
+  if (bare_name(type.name) != "variant" || type.arguments.empty() || type.arguments.size() > kMostVariants)
+    return std::nullopt;
+  auto index = find_member_within(type, "_M_index"), data = find_member_within(type, "_M_u");
+  if (!index || !data) {
+    index = find_member_within(type, "__index");
+    data = find_member_within(type, "__data");
+  }
+  if (!index || !data) return std::nullopt;
+  const auto which = access.number(access.part(whole, index->offset, *index->member->type));
+  const uint64_t size = resolve(*index->member->type).size;
+  if (!which || size == 0 || size > sizeof(uint64_t)) return std::nullopt;
+  Builder& b = access.builder();
+  Variants found{
+      .all = {}, .which = b.extend(*which, size, false), .size = static_cast<uint32_t>(size), .names = {}};
+  for (const Type* alternative : type.arguments) {
+    const uint64_t number = found.all.size();
+    const std::string name = to_string(*alternative);
+    found.names.push_back({name, static_cast<int64_t>(number)});
+    Variants::One one{
+        .name = name, .value = {}, .is_there = b.add(Op::kEqual, found.which, b.constant(number))};
+    if (resolve(*alternative).size != 0) one.value = access.part(whole, data->offset, *alternative);
+    found.all.push_back(std::move(one));
+  }
+  found.names.push_back({"valueless", size == sizeof(uint64_t) ? -1 : (int64_t{1} << 8 * size) - 1});
+  return found;
+}
+
 }  // namespace
 
 const Member* tag_of(const Type& named) {
@@ -115,6 +147,7 @@ std::optional<Variants> find_variants(Access& access, const Operand& operand) {
   if (operand.kind != Operand::Kind::kMemory && operand.kind != Operand::Kind::kValue &&
       operand.kind != Operand::Kind::kPieces)
     return std::nullopt;
+  if (auto found = std_variant(access, operand)) return found;
   return Finder(access, operand).run();
 }
 

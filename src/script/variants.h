@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Enums of Rust: structures of which one member at a time is there. Their type has a tag, a member without a
-// name that is a number; its enumerators tell by the value of the tag which of the other members it is. The
-// one that has no enumerator is there in all other cases.
+// std::variant, and enums of Rust: structures of which one member at a time is there. Their type has a tag, a
+// member without a name that is a number; its enumerators tell by the value of the tag which of the other
+// members it is. The one that has no enumerator is there in all other cases.
 #pragma once
 
 #include <optional>

@@ -87,6 +87,27 @@ const char* wrong_with(const Node& n, const Code& code) {
   }
 }
 
+// The steps from `at` to `end` are those of one element; each sequence has its own behind it.
+bool are_steps(const std::vector<collect::Step>& steps, size_t at, size_t end, uint32_t level) {
+  for (; at < end; at = steps[at].next) {
+    const collect::Step& s = steps[at];
+    if (s.next <= at || s.next > end || (s.is_text && s.next != at + 1)) return false;
+    if (s.is_text) continue;
+    const bool is_counted = s.where != collect::Where::kIndexed || s.count != 0;
+    if (level >= collect::kMostLevels || s.stride == 0 || !is_counted || s.limit > UINT16_MAX) return false;
+    if (!are_steps(steps, at + 1, s.next, level + 1)) return false;
+  }
+  return true;
+}
+
+const char* wrong_with_steps(const Output& o) {
+  if (o.steps.empty() || o.steps.size() > kMaxSteps || o.steps.front().is_text ||
+      o.count < collect::kSequenceHead)
+    return "its steps begin with no sequence";
+  const bool is_one = o.steps.front().next == o.steps.size();
+  return is_one && are_steps(o.steps, 0, o.steps.size(), 0) ? nullptr : "its steps are not in order";
+}
+
 const char* wrong_with(const Output& o) {
   switch (o.kind) {
     case Output::Kind::kValue:
@@ -97,6 +118,8 @@ const char* wrong_with(const Output& o) {
     case Output::Kind::kSequence:
       return o.count > 0 && o.size > 0 && uint64_t{o.count} * o.size <= kMostLength ? nullptr
                                                                                     : "its count is none";
+    case Output::Kind::kCollected:
+      return o.count <= kMostLength ? wrong_with_steps(o) : "its count is none";
   }
   return "no such kind";
 }
@@ -141,7 +164,7 @@ Status verify(const HitProgram& program) {
   for (size_t i = 0; i < program.outputs.size(); ++i) {
     const Output& o = program.outputs[i];
     const char* what = wrong_with(o);
-    if (o.node >= nodes || (o.kind == Output::Kind::kSequence && o.length >= nodes)) what = "it is no node";
+    if (o.node >= nodes || (o.has_length() && o.length >= nodes)) what = "it is no node";
     if (what) return Error(ErrorKind::kInvalid, fmt::format("program: output {}: {}", i, what));
   }
   return {};

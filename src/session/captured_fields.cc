@@ -28,6 +28,10 @@ ctf::FieldType type_of(Shape::Kind kind) {
       return ctf::FieldType::kSequence;
     case Shape::Kind::kStruct:
       return ctf::FieldType::kStruct;
+    case Shape::Kind::kCollected:
+      return ctf::FieldType::kCollected;
+    case Shape::Kind::kCollectedText:
+      return ctf::FieldType::kCollectedText;
     case Shape::Kind::kNote:
       break;
   }
@@ -57,7 +61,7 @@ void add_captured_field(const Shape& shape, std::vector<ctf::Field>& fields) {
                    .begin = shape.offset,
                    .size = shape.size,
                    .is_signed = shape.is_signed,
-                   .is_hex = shape.kind == Shape::Kind::kAddress,
+                   .is_hex = shape.is_hex || shape.kind == Shape::Kind::kAddress,
                    .bit_offset = shape.bit_offset,
                    .bit_size = shape.bit_size,
                    .count = shape.count,
@@ -66,8 +70,11 @@ void add_captured_field(const Shape& shape, std::vector<ctf::Field>& fields) {
   for (const script::Enumerator& e : shape.enumerators) field.labels.push_back({e.value, e.name});
   const bool is_array = shape.kind == Shape::Kind::kArray;
   if (is_array && shape.count != 0) field.size = shape.size / shape.count;
+  const bool has_elements =
+      is_array || shape.kind == Shape::Kind::kSequence || shape.kind == Shape::Kind::kCollected;
   for (const Shape& member : shape.members)
-    if (!is_array || field.members.empty()) add_captured_field(member, field.members);
+    if (!has_elements || field.members.empty()) add_captured_field(member, field.members);
+  if (has_elements) field.members.resize(1);  // an array that is cut, as an element, has no room for its note
   fields.push_back(std::move(field));
   if (is_array && shape.members.size() > 1)
     fields.push_back({.name = shape.name + "_more",
@@ -85,6 +92,8 @@ ctf::RecordOutput record_output(const script::Output& output, bool may_fault) {
       return {.kind = Kind::kFixed, .size = output.count, .may_fault = may_fault};
     case script::Output::Kind::kString:
       return {.kind = Kind::kString, .size = 1, .count = output.count, .may_fault = may_fault};
+    case script::Output::Kind::kCollected:
+      return {.kind = Kind::kCollected, .size = 1, .count = output.count, .may_fault = false};
     case script::Output::Kind::kSequence:
       break;
   }

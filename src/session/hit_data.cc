@@ -79,6 +79,13 @@ Result<script::Captured> compile_within(const script::Limits& limits, const Prob
   return compiler.finish();
 }
 
+void show_in_hex(std::vector<Shape>& shapes) {
+  for (Shape& shape : shapes) {
+    shape.is_hex |= shape.kind == Shape::Kind::kInt;
+    show_in_hex(shape.members);
+  }
+}
+
 Shape byte_shape() { return {.kind = Shape::Kind::kInt, .size = 1}; }
 
 }  // namespace
@@ -138,12 +145,9 @@ Result<HitData> HitDataMaker::compile(const Target& target) {
 // many steps is shown as the structures it lies in.
 Result<HitData> HitDataMaker::compile_at(const Target& target, script::Scope& scope) {
   const ProbeRequest& request = options_.probes[target.request];
-  script::Limits limits{.string_max = options_.string_max};
+  script::Limits limits{
+      .string_max = options_.string_max, .elements = options_.elements, .depth = options_.depth};
   auto compiled = compile_within(limits, request, scope);
-  if (!compiled || is_too_long(compiled->program)) {
-    limits.text_loads = 0;
-    compiled = compile_within(limits, request, scope);
-  }
   if (!compiled || is_too_long(compiled->program)) {
     limits.variants = false;
     compiled = compile_within(limits, request, scope);
@@ -156,6 +160,7 @@ Result<HitData> HitDataMaker::compile_at(const Target& target, script::Scope& sc
         ErrorKind::kUnsupported,
         "latency_ns needs the CPU's cycle counter in expressions, and times come from CLOCK_MONOTONIC "
         "here");
+  if (options_.hex) show_in_hex(captured.fields);
   HitData data{std::move(captured.program), std::move(captured.fields)};
   data.kept.code = std::move(captured.entry);
   for (const uint32_t node : captured.entry_nodes) data.kept.outputs.push_back({.node = node});

@@ -105,6 +105,9 @@ struct Options {
   bool no_inline = false;      // copies of inlined functions are not probed
   uint32_t max_probes = 20000;
   uint32_t string_max = 256;  // bytes of a string in an event
+  uint32_t elements = 64;     // of an array or a container in an event
+  uint32_t depth = 3;         // of structures in structures, and containers in containers
+  bool hex = false;           // integers are shown in base 16
   ClockChoice clock = ClockChoice::kAuto;
   Backend backend = Backend::kAuto;
   bool allow_trap = false;  // where no jump fits

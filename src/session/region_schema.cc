@@ -29,7 +29,7 @@ namespace blip::session {
 
 namespace {
 
-constexpr ctf::FieldType kLastType = ctf::FieldType::kUint8;
+constexpr ctf::FieldType kLastType = ctf::FieldType::kCollectedText;
 constexpr ctf::FieldType kFirstTyped = ctf::FieldType::kInt;
 
 std::string word(std::string_view text) {
@@ -171,7 +171,7 @@ bool mark_duration(RegionSchema& schema) {
 void parse_output(Words& words, ctf::EventClass& c) {
   ctf::RecordOutput output;
   output.kind = static_cast<ctf::RecordOutput::Kind>(
-      words.number(0, static_cast<int>(ctf::RecordOutput::Kind::kSequence)));
+      words.number(0, static_cast<int>(ctf::RecordOutput::Kind::kCollected)));
   output.size = words.number<uint32_t>(0, UINT32_MAX);
   output.count = words.number<uint32_t>(0, UINT32_MAX);
   output.may_fault = words.flag();
@@ -192,8 +192,9 @@ std::optional<uint32_t> parse_typed(Words& words, ctf::EventClass& c) {
   ctf::Field* outer = depth == 0 ? nullptr : last_typed(c, depth - 1);
   if (depth != 0 && !outer) return std::nullopt;
   ctf::Field field{};
-  field.type = static_cast<ctf::FieldType>(
-      words.number(static_cast<int>(kFirstTyped), static_cast<int>(ctf::FieldType::kCut)));
+  field.type =
+      static_cast<ctf::FieldType>(words.number(static_cast<int>(kFirstTyped), static_cast<int>(kLastType)));
+  if (ctf::is_plain(field.type)) return std::nullopt;
   field.is_context = words.flag();
   field.is_implicit = words.flag();
   field.output = words.number<uint32_t>(0, UINT32_MAX);

@@ -117,7 +117,7 @@ void settle_result(script::HitProgram& hit) {
   settle(hit.condition);
   for (script::Output& output : hit.outputs) {
     settle(output.node);
-    if (output.kind == script::Output::Kind::kSequence) settle(output.length);
+    if (output.has_length()) settle(output.length);
   }
 }
 

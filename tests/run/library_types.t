@@ -49,13 +49,13 @@ expect-match: names: \{ none = \[ ?\] \}
 run: blip trace -p $PID --function names --capture 'views' --max-events 1
 expect-match: names: \{ views = \[ "a view", "another" \] \}
 run: blip trace -p $PID --function names --capture 'many' --max-events 1 --json
-check: [(e["captures"]["many"], e["cut"]) for e in json_lines()] == [(["same"] * 3, ["/captures/many"])]
+check: [e["captures"]["many"] for e in json_lines()] == [["same"] * 20]
 run: blip record -p $PID --function names --capture 'all, size = 7' -o t
 reads:
 sh: blip view t
 expect-match: \{ all = \[ "one", "y{40}", "" \], size = 7 \}
 run: blip trace -p $PID --function names --args --max-events 1
-expect-match: all = \[ \{ .*_M_string_length = 3.* \} \], none = \[ ?\], many = 
+expect-match: all = \[ "one", "y{40}", "" \], none = \[ ?\], many = 
 
 case: members of this, by name alone
 run: blip trace -p $PID --function Counter::add --capture 'label, base + n' --max-events 1

@@ -27,6 +27,15 @@ exact:
 run: blip record -p $PID --return tiny_lea --context tid,comm,regs,backtrace -o t2
 exact:
 
+case: one kilobyte of stack is enough for what is collected from many places
+target: tight_stack 1024
+run: blip record -p $PID --function tiny_lea --context tid,comm,regs --capture some_texts -o t
+exact:
+sh: blip view t
+expect-match: some_texts = \[ "one", NULL, "three" \]
+run: blip record -p $PID --return tiny_lea --context tid,comm,regs --capture some_texts -o t2
+exact:
+
 case: rsp is no stack pointer: nothing inside such a function is probed
 target: scratch_rsp 500
 run: blip count -v -p $PID --every-instruction scratch*

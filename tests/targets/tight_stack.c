@@ -7,6 +7,8 @@
 
 enum { kPage = 4096 };
 
+const char* some_texts[3] = {"one", 0, "three"};
+
 // tiny_lea of tiny.s, on another stack.
 static unsigned long call_on(char* top, unsigned long x, unsigned long y) {
   unsigned long result;

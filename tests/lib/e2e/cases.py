@@ -11,7 +11,7 @@ before. SETTINGS may stand anywhere in a case; all other keys are steps, done in
   inside: CMD         words before the target's own that start it elsewhere (unshare, bwrap, chroot ...)
   prepare: SHELL      what is done in the case's directory before the target starts; its lines key=value become $key
   as: WHO             root, user (an unprivileged one), both (two cases); target-as: the target alone
-  needs: WORDS        root, cgroup, freezer, or commands that must be installed; else the case is skipped
+  needs: WORDS        root, cgroup, freezer, or commands and files that must be installed; else the case is skipped
   state: WORDS        parts of the visible state to compare (state.py), and/or loose
   timeout: SECONDS    for the whole case
 """
