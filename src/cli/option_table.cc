@@ -307,9 +307,9 @@ constexpr OptionFact kOptions[] = {
     {OptionId::kMaxEvents, OptionGroup::kEnd, "", "max-events", "N",
      "end after N events; those of --lifecycle do not count", kEvents, "end after N events"},
     {OptionId::kMaxPause, OptionGroup::kTarget, "", "max-pause", "MS",
-     "stop no thread of a process for longer than MS milliseconds (or 20ms, 0.5s) at a time: blip lets go and "
-     "tries again, 60 times, and puts probes in and takes them out in several stops. What could not be armed "
-     "so is refused; nothing is left armed at the end",
+     "stop no thread of a process for longer than MS milliseconds (or 20ms, 0.5s) at a time: blip lets go "
+     "and tries again, 60 times, and puts probes in and takes them out in several stops. What could not be "
+     "armed so is refused; nothing is left armed at the end",
      kTracing, "stop no thread for longer than MS milliseconds at a time"},
     {OptionId::kOutput, OptionGroup::kOutput, "o", "output", "DIR",
      "the trace's directory: a new one, or an empty one", kRecord, "the trace's directory, new or empty"},

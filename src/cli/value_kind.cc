@@ -15,7 +15,7 @@ constexpr Named kKinds[] = {
     {"\"CMD\"", ValueKind::kCommand}, {"N", ValueKind::kFree},        {"TIME", ValueKind::kFree},
     {"SIZE", ValueKind::kFree},       {"CLOCK", ValueKind::kFree},    {"BACKEND", ValueKind::kFree},
     {"FILE:LINE", ValueKind::kFree},  {"EXPR", ValueKind::kFree},     {"TID", ValueKind::kFree},
-    {"LIST", ValueKind::kFree},       {"WHAT", ValueKind::kFree},
+    {"LIST", ValueKind::kFree},       {"WHAT", ValueKind::kFree},     {"MS", ValueKind::kFree},
 };
 
 bool mentions(std::string_view text, std::string_view word) {

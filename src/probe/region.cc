@@ -265,6 +265,7 @@ class RegionMapper {
       const auto got = one.list->result(one.call);
       const bool there = got && *got == one.range.begin.value;
       const int error = there ? 0 : got ? EEXIST : got.error().errno_value();
+      if (error == ECANCELED) continue;  // not made: run_calls() says why
       if (there) mapped_.push_back(one.range);
       if (got && !there) mapped_.push_back({TargetAddr(*got), TargetAddr(*got) + one.range.size()});
       // A run whose place somebody has taken since the plan was made is left out, and so are those for which

@@ -77,7 +77,7 @@ class Blob : public testing::Test {
 
 TEST_F(Blob, is_small) {
   EXPECT_GT(runtime_blob().size(), 64u);
-  EXPECT_LT(runtime_blob().size(), 16384u);
+  EXPECT_LT(runtime_blob().size(), 20480u);
 }
 
 TEST_F(Blob, a_reserved_record_is_found_by_the_reader) {

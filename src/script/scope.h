@@ -26,12 +26,12 @@ struct Place {
   std::vector<Piece> pieces;
   Unknown why = Unknown::kOptimizedOut;  // of kOptimizedOut
 };
-// Nothing is known, and why.
-inline Place unknown_place(Unknown why) { return {.code = {}, .pieces = {}, .why = why}; }
 struct Place::Piece {
   Place place;  // no pieces itself
   uint32_t size = 0;
 };
+// Nothing is known, and why.
+inline Place unknown_place(Unknown why) { return {.code = {}, .pieces = {}, .why = why}; }
 
 struct Variable {
   std::string name;

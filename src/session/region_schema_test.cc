@@ -86,7 +86,7 @@ TEST(RegionSchema, damaged_text_is_refused) {
                            "class 2 0 0 0 =a\nhit\ntyped 0 8 0 0 0 0 4 0 0 0 0 0 =n =",
                            "class 2 0 0 0 =a\nhit\nlabel 1 =n",
                            "class 2 0 0 0 =a\nhit\noutput 1 1 9999 0 0",
-                           "class 2 0 0 0 =a\nhit\noutput 3 1 1 0 0"})
+                           "class 2 0 0 0 =a\nhit\noutput 4 1 1 0 0"})
     EXPECT_FALSE(parse_region_schema(text)) << text;
 }
 

@@ -79,7 +79,7 @@ run: blip trace -p $PID --function handle --capture '*req, *req->next' --max-eve
 expect-match: next = 0x[0-9a-f]+, tag = "12345678" \}
 
 case: more than an event holds is cut, and says so
-run: blip trace -p $PID --function handle --capture 'a = (&req->headers[0])[0..64], b = (&req->headers[0])[1..65], c = (&req->headers[0])[2..66]' --max-events 1
+run: blip trace -p $PID --function handle --capture 'a = (&req->headers[0])[0..64], b = (&req->headers[0])[1..65], c = (&req->headers[0])[2..66], d = (&req->headers[0])[3..67], e = (&req->headers[0])[4..68]' --max-events 1
 expect-match: \.\.\.
 
 case: what only returns have

@@ -27,7 +27,7 @@ helper: bpftrace -q -e 'uprobe:$DIR/loop_calls:work { @hits = count(); } interva
 wait: helper armed
 run: blip count -p $PID --function work -v
 expect-exit: 1
-expect-stderr: int3
+expect-stderr: a breakpoint stands there
 go:
 signal: INT helper
 wait: ended helper
@@ -66,17 +66,17 @@ exact:
 case: perf samples the process before, during and after
 as: root
 needs: root perf
-target: loop_calls 5000000
+target: loop_calls 50000000
 state: text fds left
 helper: perf record -q -e cpu-clock -F 997 -g -p $PID -o perf.data
 start: blip count -p $PID --function work
 go:
 end:
-check: table()["work"] == 5000000
+check: table()["work"] == 50000000
 start: blip count -p $PID --latency --function work
 go:
 end:
-check: summary.events == 5000000 and summary.discarded == 0
+check: summary.events == 50000000 and summary.discarded == 0
 signal: INT helper
 wait: ended helper
 sh: perf report -i perf.data --no-children --stdio -g none -F sample,symbol
