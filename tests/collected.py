@@ -109,7 +109,8 @@ def one_round(blip, seed, compilers, directory):
     functions = [word for n in range(8) for word in ("--function", f"f{n}")]
     source, binary, calls, stored = (directory / name for name in ("program.cc", "program", "calls", f"trace{seed}"))
     source.write_text(program.Program(rng).source(seed))
-    run([*compiler, "-std=c++20", "-g", level, "-w", "-o", str(binary), str(source)])
+    # At -O1 a function may have one byte, which leaves no room for a jump beside its neighbours.
+    run([*compiler, "-std=c++20", "-g", level, "-falign-functions=16", "-w", "-o", str(binary), str(source)])
     comparison = Comparison()
     live = run([blip, "trace", "-q", "--json", "--args", *functions, "--", str(binary), str(calls)])
     comparison.compare_all("trace", events_of(live), calls)

@@ -43,7 +43,6 @@ constexpr size_t kThreadsLookedAt = 16;  // for one that signals do not reach
 constexpr int kPtraceAttempts = 3;
 constexpr std::chrono::seconds kCallDeadline{5};
 constexpr uint64_t kUserCodeSegment = 0x33;
-constexpr int64_t kLowestErrno = -4095;
 constexpr int64_t kRestartLow = -516;
 constexpr int64_t kRestartHigh = -512;
 
