@@ -66,8 +66,8 @@ class CallFinder {
     if (!places.empty()) analyse(places);
     std::vector<SureCalls> sure;
     for (auto& [function, found] : analysed_) {
-      std::erase_if(found.calls, [&](const x86::NumberedCall& call) {
-        return call.numbers.empty() || (found.undecodable && call.at >= *found.undecodable);
+      std::erase_if(found.calls, [&undecodable = found.undecodable](const x86::NumberedCall& call) {
+        return call.numbers.empty() || (undecodable && call.at >= *undecodable);
       });
       if (!found.calls.empty()) sure.push_back({std::move(found.calls)});
     }
