@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "cli/options.h"
-
 namespace blip::cli {
+
+// --color
+enum class ColorChoice { kAuto, kAlways, kNever };
 
 inline constexpr char kNameColor[] = "\x1b[1;36m";  // what a probe or an event is called
 inline constexpr char kDim[] = "\x1b[2m";           // what one looks at last

@@ -6,7 +6,8 @@
 #include <string_view>
 
 #include "cli/output.h"
-#include "session/session.h"
+#include "session/armed.h"
+#include "session/summary.h"
 
 namespace blip::cli {
 

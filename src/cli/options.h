@@ -7,13 +7,12 @@
 #include <vector>
 
 #include "base/result.h"
+#include "cli/color.h"
 #include "cli/option_table.h"
-#include "cli/view_filter.h"
+#include "cli/view_selection.h"
 #include "session/options.h"
 
 namespace blip::cli {
-
-enum class ColorChoice { kAuto, kAlways, kNever };
 
 struct Command {
   Verb verb = Verb::kNone;  // kNone only with help or version

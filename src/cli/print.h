@@ -18,7 +18,7 @@
 
 #include "cli/captured_values.h"
 #include "cli/output.h"
-#include "session/session.h"
+#include "session/event_view.h"
 
 namespace blip::cli {
 

@@ -9,7 +9,8 @@
 #include "probe/module.h"
 #include "probe/resolve.h"
 #include "session/line_points.h"
-#include "session/session.h"
+#include "session/options.h"
+#include "session/refusal.h"
 
 namespace blip::session {
 

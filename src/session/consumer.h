@@ -17,7 +17,6 @@
 #include "session/life_record.h"
 #include "session/live_merge.h"
 #include "session/ring_output.h"
-#include "session/session.h"
 #include "session/thread_names.h"
 
 namespace blip::session {

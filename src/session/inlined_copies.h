@@ -13,7 +13,7 @@
 #include "probe/resolve.h"
 #include "probe/site.h"
 #include "session/debug_store.h"
-#include "session/session.h"
+#include "session/refusal.h"
 
 namespace blip::session {
 

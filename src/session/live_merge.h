@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "abi/layout.h"
-#include "session/session.h"
+#include "session/event_view.h"
 
 namespace blip::session {
 

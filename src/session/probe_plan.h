@@ -16,7 +16,7 @@
 #include "session/classes.h"
 #include "session/place_name.h"
 #include "session/return_points.h"
-#include "session/session.h"
+#include "session/refusal.h"
 #include "session/shared_calls.h"
 #include "session/targets.h"
 #include "x86/trampoline_space.h"

@@ -1,99 +1,18 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
-#include <vector>
 
 #include "base/result.h"
-#include "ctf/schema.h"
-#include "session/named_frame.h"
+#include "session/armed.h"
+#include "session/event_view.h"
 #include "session/options.h"
+#include "session/summary.h"
 
 namespace blip::session {
-
-// What is at an address of a traced process, SYMBOL+0xOFF; empty if it is not known any more.
-using PlaceNamer = std::function<std::string(uint64_t)>;
-
-// What events of a class that many places share are called at an address (session/place_name.h); empty: not
-// known.
-using EventNamer = std::function<std::string(const ctf::EventClass&, uint64_t)>;
-
-// One event for the live printer; valid during the call.
-struct EventView {
-  const ctf::EventClass& event_class;
-  uint64_t time_ns;  // CLOCK_MONOTONIC
-  // Header and fields, at the offsets of event_class; if it has a hit word, back to back as in a file.
-  std::span<const uint8_t> record;
-  const PlaceNamer* place_of = nullptr;
-  const FrameNamer* frames_of = nullptr;
-  const EventNamer* name_of = nullptr;
-};
-
-struct Refusal {
-  std::string probe;   // "libz.so.1:inflate"
-  std::string reason;  // "a branch at inflate+0x40 leads into the bytes to be replaced"
-};
-
-struct Armed {
-  uint64_t probes = 0;   // over all processes
-  uint64_t traps = 0;    // of these, by int3
-  double total_ms = 0;   // from blip's start, without the time that it waited for a process to come
-  double paused_ms = 0;  // the longest stop of any thread
-  std::vector<Refusal> refused;
-  std::vector<std::string> remarks;  // what the user should know: a script's interpreter is traced
-  std::vector<std::string> notes;    // for -v: fall-backs taken, leftovers cleaned
-};
-
-struct ProbeCount {
-  std::string name;    // event name
-  std::string module;  // basename
-  uint64_t hits = 0;
-  bool in_sequence = false;           // one of every instruction: belongs beside its neighbours
-  std::string filter{};               // of the probe, as it was given; empty: none
-  std::optional<uint64_t> address{};  // in the module's file; none: it has several
-};
-
-// How the calls of a function went.
-struct CallSummary {
-  std::string name;                   // of the function
-  std::string module;                 // basename
-  std::string filter{};               // of the probe, as it was given; empty: none
-  std::optional<uint64_t> address{};  // in the module's file
-  uint64_t calls = 0;                 // that returned
-  uint64_t total_ns = 0;
-  uint64_t mean_ns = 0;
-  uint64_t p50_ns = 0;  // half of them took no longer; at most 1/8 too much
-  uint64_t p99_ns = 0;
-  uint64_t max_ns = 0;
-  uint64_t abandoned = 0;        // left by longjmp, an exception, the end of their thread
-  std::optional<uint64_t> open;  // at the end, neither returned nor known to be abandoned; none: not known
-};
-
-// Why tracing ended.
-enum class End { kStopped, kDuration, kMaxEvents, kTargetExit, kTargetExec, kOutputFailed };
-
-struct Summary {
-  End end = End::kStopped;
-  uint64_t events = 0;
-  uint64_t discarded = 0;
-  uint64_t skipped = 0;
-  std::string buffer_advice;       // where events were discarded: what would have helped
-  std::string output_dir;          // kRecord
-  std::vector<ProbeCount> counts;  // kCount: one per probe, in the order asked for
-  std::vector<CallSummary> calls;  // kRecord, and with latencies: one per function whose returns are probed
-  double detach_ms = 0;
-  double detach_paused_ms = 0;
-  double consumer_cpu_s = 0;
-  std::vector<std::string> warnings;  // what the user must know: memory left behind, output lost
-  bool failed = false;                // exit code 1 although the target is unharmed (disk full)
-};
-
-using EventSink = std::function<void(const EventView&)>;
 
 // What run() tells while it goes on; each may be empty.
 struct Hooks {

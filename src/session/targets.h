@@ -14,7 +14,7 @@
 #include "probe/resolve.h"
 #include "session/debug_store.h"
 #include "session/options.h"
-#include "session/session.h"
+#include "session/refusal.h"
 
 namespace blip::session {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "session/probe_plan.h"
-#include "session/session.h"
+#include "session/armed.h"
 
 namespace blip::session {
 
