@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "probe/coverage.h"
-#include "probe/functions.h"
-#include "probe/plan.h"
+#include "probe/code/functions.h"
+#include "probe/patch/coverage.h"
+#include "probe/patch/plan.h"
 
 namespace {
 

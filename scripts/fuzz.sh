@@ -6,7 +6,7 @@ set -eu
 build=$1 seconds=$2 seed=${3:-0}
 root=$(cd "$(dirname "$0")/.." && pwd)
 count=0
-for source in "$root"/src/*/*_fuzz.cc; do
+for source in $(find "$root/src" -name "*_fuzz.cc" | sort); do
   name=$(basename "$source" _fuzz.cc)
   found=$build/fuzz/$name
   mkdir -p "$found"

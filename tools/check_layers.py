@@ -1,53 +1,99 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Fails when an include goes upward. A folder may include itself and the folders listed for it."""
+"""Fails when an include leaves the rooms that its own room may use.
+
+A room is a folder of src. The DEPS of blip_room() in CMakeLists.txt say which rooms it may include; a room that it does not
+include may not be listed. Tests see all rooms of their area and what these may include. Files that run in the target (the
+sources of the blob and whatever they include) may include only the rooms of the blob.
+"""
 import pathlib
 import re
 import sys
 
-ALLOWED = {
-    "abi": set(),
-    "base": set(),
-    "elf": {"base"},
-    "collect": set(),
-    "script": {"collect", "base"},
-    "dwarf": {"script", "x86", "base"},
-    "unwind": {"elf", "abi", "base"},
-    "x86": {"base"},
-    "proc": {"base"},
-    "ctf": {"collect", "abi", "base"},
-    "ring": {"abi", "base"},
-    "runtime": {"abi", "ring", "unwind", "collect", "base"},
-    "jit": {"collect", "script", "x86", "ring", "abi", "base", "runtime"},
-    "probe": {"script", "proc", "elf", "x86", "jit", "ring", "runtime", "abi", "base"},
-    "session": {"collect", "script", "probe", "unwind", "jit", "ring", "ctf", "elf", "dwarf", "proc", "x86", "abi", "base"},
-    "cli": {"collect", "session", "ctf", "elf", "base"},
-}
-# Files of a folder that run in the target: they see only abi.
-TARGET_SIDE = {"ring/writer.h": {"abi", "ring"}, "ring/system_calls.h": {"abi"}, "ring/own_memory.h": {"ring"}, "ring/readers.h": {"abi", "ring"}, "ring/shadow.h": {"abi", "ring"}, "ring/add_latency.h": {"abi", "ring"}}
-TARGET_SIDE |= {f"unwind/{name}.h": {"abi", "unwind"} for name in ("find_rule", "walk", "intern")}
-RUNTIME = ("runtime.cc", "monotonic.cc", "trap.cc", "trap.h", "enter_call.cc", "leave_call.cc", "returns_monotonic.cc", "measure_call.cc",
-           "measure_monotonic.cc", "libraries.cc", "backtrace.cc", "collect.cc", "fetch.cc", "reserved.h", "entry.S")
-TARGET_SIDE |= {f"runtime/{name}": {"abi", "ring", "unwind", "collect", "runtime"} for name in RUNTIME}
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+SRC = ROOT / "src"
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
+ROOM = re.compile(r"^blip_room\(([\w/]+)(?:\s+DEPS\s+([\w/\s]+?))?(?:\s+LIBRARIES[^)]*)?\)", re.M)
+RUNTIME_DEPS = {"abi", "collect", "ring", "unwind"}  # the runtime has a CMakeLists.txt of its own
+BLOB_ROOMS = RUNTIME_DEPS | {"runtime"}
+# Tests, what they share, and main programs: nothing includes them but each other.
+HELPERS = re.compile(r"(_test|_fuzz|_bench)\.cc$|/test_\w+\.h$|main\.cc$")
+
+
+def rooms():
+    allowed = {name: set((deps or "").split()) for name, deps in ROOM.findall((ROOT / "CMakeLists.txt").read_text())}
+    allowed["runtime"] = set(RUNTIME_DEPS)
+    return allowed
+
+
+def room_of(path):
+    return path.rsplit("/", 1)[0]
+
+
+def includes():
+    return {path.relative_to(SRC).as_posix(): INCLUDE.findall(path.read_text())
+            for path in sorted(SRC.rglob("*")) if path.suffix in {".h", ".cc", ".S"}}
+
+
+def blob_files(included):
+    """The sources that src/runtime/CMakeLists.txt makes the blob of, and all that they include."""
+    text = (SRC / "runtime/CMakeLists.txt").read_text()
+    parts = re.search(r"set\(limited_parts([^)]*)\)", text)[1].split() + re.search(r"foreach\(part \$\{limited_parts\}([^)]*)\)", text)[1].split()
+    todo = [f"runtime/{part}.cc" for part in parts] + ["runtime/entry.S"]
+    found = set()
+    while todo:
+        file = todo.pop()
+        if file not in found:
+            found.add(file)
+            todo += included.get(file, [])
+    return found
+
+
+def cycle(allowed):
+    """A room that can be reached from itself, or None."""
+    below = {}
+
+    def visit(room, path):
+        if room in path:
+            return room
+        if room in below:
+            return None
+        found = next((c for dep in allowed.get(room, ()) if (c := visit(dep, path + [room]))), None)
+        below[room] = True
+        return found
+
+    return next((c for room in allowed if (c := visit(room, []))), None)
 
 
 def main():
-    src = pathlib.Path(__file__).resolve().parent.parent / "src"
+    allowed, included = rooms(), includes()
     bad = []
-    for path in sorted(src.rglob("*")):
-        if path.suffix not in {".h", ".cc", ".S"}:
+    used = {room: set() for room in allowed}
+    for file, names in included.items():
+        room = room_of(file)
+        if room not in allowed:
+            bad.append(f"{file}: CMakeLists.txt has no blip_room({room})")
             continue
-        rel = path.relative_to(src).as_posix()
-        folder = rel.split("/")[0]
-        if folder not in ALLOWED:
-            bad.append(f"{rel}: folder '{folder}' is not in tools/check_layers.py")
-            continue
-        allowed = TARGET_SIDE.get(rel, ALLOWED[folder] | {folder})
-        for include in INCLUDE.findall(path.read_text()):
-            if include.split("/")[0] not in allowed:
-                bad.append(f"{rel}: may not include {include}")
-    print("\n".join(bad) if bad else "layers: fine")
+        helper = HELPERS.search("/" + file)
+        may = allowed[room] | {room}
+        if helper:
+            area = room.split("/")[0]
+            may = {"base"}.union(*(deps | {r} for r, deps in allowed.items() if r.split("/")[0] == area))
+        for name in names:
+            if name not in included:
+                bad.append(f"{file}: there is no {name}")
+            elif room_of(name) not in may and not (helper and HELPERS.search("/" + name)):
+                bad.append(f"{file}: may not include {name}")
+            elif room_of(name) != room and (not helper or file.endswith("main.cc")):
+                used[room].add(room_of(name))
+    for file in sorted(blob_files(included)):
+        if room_of(file) not in BLOB_ROOMS:
+            bad.append(f"{file}: is part of the blob, but not of its rooms")
+    for room, deps in sorted(allowed.items()):
+        bad += [f"CMakeLists.txt: {room} lists {dep} and does not include it" for dep in sorted(deps - used[room])]
+    if room := cycle(allowed):
+        bad.append(f"CMakeLists.txt: {room} depends on itself")
+    print("\n".join(bad) if bad else f"layers: fine ({len(allowed)} rooms)")
     return 1 if bad else 0
 
 

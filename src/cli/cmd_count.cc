@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include <unistd.h>
 
-#include "cli/call_table.h"
-#include "cli/color.h"
 #include "cli/commands.h"
-#include "cli/count_table.h"
 #include "cli/notices.h"
-#include "cli/output.h"
+#include "cli/output/color.h"
+#include "cli/output/output.h"
+#include "cli/output/terminal.h"
+#include "cli/show/call_table.h"
+#include "cli/show/count_table.h"
 #include "cli/signals.h"
-#include "cli/terminal.h"
 #include "cli/tracing.h"
 
 namespace blip::cli {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include <unistd.h>
 
-#include "cli/color.h"
 #include "cli/commands.h"
-#include "cli/coverage_table.h"
 #include "cli/list_file.h"
-#include "cli/list_table.h"
 #include "cli/notices.h"
-#include "cli/output.h"
+#include "cli/output/color.h"
+#include "cli/output/output.h"
+#include "cli/show/coverage_table.h"
+#include "cli/show/list_table.h"
 
 namespace blip::cli {
 namespace {

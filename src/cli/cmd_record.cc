@@ -3,11 +3,11 @@
 
 #include <vector>
 
-#include "cli/call_table.h"
-#include "cli/color.h"
 #include "cli/commands.h"
 #include "cli/notices.h"
-#include "cli/terminal.h"
+#include "cli/output/color.h"
+#include "cli/output/terminal.h"
+#include "cli/show/call_table.h"
 #include "cli/tracing.h"
 
 namespace blip::cli {

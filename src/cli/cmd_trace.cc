@@ -5,10 +5,10 @@
 #include <cerrno>
 
 #include "base/fd.h"
-#include "cli/color.h"
 #include "cli/commands.h"
 #include "cli/notices.h"
-#include "cli/print.h"
+#include "cli/output/color.h"
+#include "cli/show/print.h"
 #include "cli/signals.h"
 #include "cli/tracing.h"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
-#include "cli/color.h"
 #include "cli/commands.h"
 #include "cli/notices.h"
-#include "cli/view.h"
+#include "cli/output/color.h"
+#include "cli/view/view.h"
 #include "ctf/trace_dir.h"
 
 namespace blip::cli {

@@ -2,7 +2,7 @@
 // One function per verb; each returns blip's exit code.
 #pragma once
 
-#include "cli/options.h"
+#include "cli/options/options.h"
 
 namespace blip::cli {
 

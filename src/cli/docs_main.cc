@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "cli/completion.h"
-#include "cli/man.h"
+#include "cli/help/completion.h"
+#include "cli/help/man.h"
 
 int main(int argc, char** argv) {
   using namespace blip::cli;

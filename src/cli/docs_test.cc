@@ -6,12 +6,12 @@
 
 #include <algorithm>
 
-#include "cli/completion.h"
-#include "cli/contexts.h"
-#include "cli/help.h"
-#include "cli/man.h"
-#include "cli/roff.h"
-#include "cli/value_kind.h"
+#include "cli/help/completion.h"
+#include "cli/help/help.h"
+#include "cli/help/man.h"
+#include "cli/help/roff.h"
+#include "cli/help/value_kind.h"
+#include "cli/options/contexts.h"
 
 namespace blip::cli {
 namespace {

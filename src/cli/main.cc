@@ -5,13 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "cli/color.h"
 #include "cli/commands.h"
-#include "cli/help.h"
+#include "cli/help/help.h"
 #include "cli/notices.h"
-#include "cli/options.h"
-#include "cli/output.h"
-#include "cli/progress.h"
+#include "cli/options/options.h"
+#include "cli/output/color.h"
+#include "cli/output/output.h"
+#include "cli/output/progress.h"
 #include "cli/standard_descriptors.h"
 
 namespace blip::cli {

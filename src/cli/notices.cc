@@ -6,9 +6,9 @@
 
 #include <cstring>
 
-#include "cli/color.h"
-#include "cli/escape.h"
-#include "cli/output.h"
+#include "cli/output/color.h"
+#include "cli/output/escape.h"
+#include "cli/output/output.h"
 
 namespace blip::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "cli/output.h"
+#include "cli/output/output.h"
 #include "session/armed.h"
 #include "session/summary.h"
 

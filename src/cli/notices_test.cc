@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "cli/count_table.h"
+#include "cli/show/count_table.h"
 
 namespace blip::cli {
 namespace {

@@ -4,7 +4,7 @@
 #include <csignal>
 #include <iterator>
 
-#include "cli/output.h"
+#include "cli/output/output.h"
 
 namespace blip::cli {
 

@@ -5,7 +5,7 @@
 
 #include <functional>
 
-#include "cli/options.h"
+#include "cli/options/options.h"
 #include "session/session.h"
 
 namespace blip::cli {

@@ -9,8 +9,8 @@
 // A value that the caller says by its own entry (DW_OP_entry_value again) takes another step.
 #include "dwarf/call_frame.h"
 
-#include "dwarf/choice.h"
 #include "dwarf/module.h"
+#include "dwarf/units/choice.h"
 
 namespace blip::dwarf {
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "base/addr.h"
-#include "dwarf/call_index.h"
-#include "dwarf/die.h"
-#include "dwarf/unit_index.h"
+#include "dwarf/units/call_index.h"
+#include "dwarf/units/die.h"
+#include "dwarf/units/unit_index.h"
 
 namespace blip::dwarf {
 

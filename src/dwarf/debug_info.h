@@ -13,7 +13,7 @@
 
 #include "base/addr.h"
 #include "base/result.h"
-#include "script/scope.h"
+#include "script/types/scope.h"
 
 namespace blip {
 class FileCache;

@@ -5,7 +5,7 @@
 
 #include "dwarf/debug_info.h"
 #include "dwarf/test_compiled.h"
-#include "script/type.h"
+#include "script/types/type.h"
 
 namespace blip::dwarf {
 namespace {

@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "dwarf/test_compiled.h"
-#include "script/place_text.h"
-#include "script/type.h"
+#include "script/types/place_text.h"
+#include "script/types/type.h"
 
 namespace blip::dwarf {
 namespace {

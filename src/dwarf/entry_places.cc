@@ -9,14 +9,14 @@
 #include <cstdlib>
 
 #include "dwarf/result_uses.h"
-#include "dwarf/stack_distance.h"
 #include "dwarf/stored_arguments.h"
-#include "dwarf/triviality.h"
+#include "dwarf/units/stack_distance.h"
+#include "dwarf/units/triviality.h"
 #include "dwarf/variable_places.h"
-#include "script/eightbytes.h"
-#include "script/members.h"
-#include "script/sysv_abi.h"
-#include "x86/argument_uses.h"
+#include "script/convention/eightbytes.h"
+#include "script/convention/sysv_abi.h"
+#include "script/types/members.h"
+#include "x86/flow/argument_uses.h"
 
 namespace blip::dwarf {
 

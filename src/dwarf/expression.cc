@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "script/sysv_abi.h"
+#include "script/convention/sysv_abi.h"
 
 namespace blip::dwarf {
 

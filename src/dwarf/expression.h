@@ -9,8 +9,8 @@
 #include <span>
 #include <vector>
 
-#include "dwarf/nodes.h"
-#include "script/scope.h"
+#include "dwarf/units/nodes.h"
+#include "script/types/scope.h"
 
 namespace blip::dwarf {
 

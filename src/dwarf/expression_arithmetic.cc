@@ -3,8 +3,8 @@
 // 5, 2.5.1) are integers here: floats are not calculated with.
 #include <dwarf.h>
 
-#include "dwarf/die.h"
 #include "dwarf/expression.h"
+#include "dwarf/units/die.h"
 
 namespace blip::dwarf {
 

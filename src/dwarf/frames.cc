@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 
-#include "dwarf/line_rows.h"
+#include "dwarf/lines/line_rows.h"
 
 namespace blip::dwarf {
 

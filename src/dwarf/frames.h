@@ -7,8 +7,8 @@
 #include <memory>
 
 #include "base/addr.h"
-#include "dwarf/die.h"
 #include "dwarf/expression.h"
+#include "dwarf/units/die.h"
 
 namespace blip::dwarf {
 

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "dwarf/call_frame.h"
-#include "dwarf/code_scopes.h"
 #include "dwarf/module.h"
+#include "dwarf/units/code_scopes.h"
 #include "dwarf/variable_places.h"
-#include "script/scope.h"
+#include "script/types/scope.h"
 
 namespace blip::dwarf {
 

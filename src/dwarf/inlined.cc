@@ -10,8 +10,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "dwarf/identifier.h"
-#include "dwarf/instance_entry.h"
+#include "dwarf/index/identifier.h"
+#include "dwarf/units/instance_entry.h"
 
 namespace blip::dwarf {
 

@@ -4,7 +4,7 @@
 #include <elfutils/libdwelf.h>
 #include <fmt/core.h>
 
-#include "dwarf/index_builder.h"
+#include "dwarf/index/index_builder.h"
 
 namespace blip::dwarf {
 

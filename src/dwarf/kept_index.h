@@ -9,9 +9,9 @@
 
 #include "base/file_cache.h"
 #include "dwarf/debug_info.h"
-#include "dwarf/debug_sections.h"
-#include "dwarf/handles.h"
-#include "dwarf/name_index.h"
+#include "dwarf/index/debug_sections.h"
+#include "dwarf/index/name_index.h"
+#include "dwarf/lines/handles.h"
 
 namespace blip::dwarf {
 

@@ -10,7 +10,7 @@
 #include <fstream>
 
 #include "dwarf/test_compiled.h"
-#include "script/type.h"
+#include "script/types/type.h"
 
 namespace blip::dwarf {
 namespace {

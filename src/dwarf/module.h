@@ -15,13 +15,13 @@
 #include "base/addr.h"
 #include "dwarf/call_sites.h"
 #include "dwarf/debug_info.h"
-#include "dwarf/entry_symbols.h"
 #include "dwarf/frames.h"
-#include "dwarf/handles.h"
+#include "dwarf/index/mentions.h"
 #include "dwarf/kept_index.h"
-#include "dwarf/mentions.h"
-#include "dwarf/types.h"
-#include "dwarf/unit_index.h"
+#include "dwarf/lines/handles.h"
+#include "dwarf/units/entry_symbols.h"
+#include "dwarf/units/types.h"
+#include "dwarf/units/unit_index.h"
 
 namespace blip::dwarf {
 

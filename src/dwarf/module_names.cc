@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "dwarf/identifier.h"
+#include "dwarf/index/identifier.h"
 #include "dwarf/module.h"
 
 namespace blip::dwarf {

@@ -10,7 +10,7 @@
 #include "dwarf/module.h"
 #include "dwarf/stored_arguments.h"
 #include "dwarf/variable_places.h"
-#include "x86/argument_uses.h"
+#include "x86/flow/argument_uses.h"
 
 namespace blip::dwarf {
 

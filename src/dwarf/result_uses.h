@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "dwarf/die.h"
-#include "script/scope.h"
+#include "dwarf/units/die.h"
+#include "script/types/scope.h"
 
 namespace blip::dwarf {
 

@@ -8,8 +8,8 @@
 #include <span>
 
 #include "base/addr.h"
-#include "script/scope.h"
-#include "x86/argument_stores.h"
+#include "script/types/scope.h"
+#include "x86/flow/argument_stores.h"
 
 namespace blip::dwarf {
 

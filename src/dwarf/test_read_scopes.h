@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "dwarf/debug_info.h"
-#include "script/type.h"
+#include "script/types/type.h"
 
 namespace blip::dwarf {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Types by the names that users write.
 #include "dwarf/function_scope.h"
-#include "dwarf/integer_names.h"
+#include "dwarf/units/integer_names.h"
 
 namespace blip::dwarf {
 

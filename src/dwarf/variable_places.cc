@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "dwarf/stack_distance.h"
+#include "dwarf/units/stack_distance.h"
 
 namespace blip::dwarf {
 

@@ -4,11 +4,11 @@
 
 #include <vector>
 
-#include "dwarf/code_scopes.h"
 #include "dwarf/debug_info.h"
 #include "dwarf/frames.h"
 #include "dwarf/module.h"
-#include "script/scope.h"
+#include "dwarf/units/code_scopes.h"
+#include "script/types/scope.h"
 
 namespace blip::dwarf {
 

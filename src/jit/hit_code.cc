@@ -6,7 +6,7 @@
 #include "jit/kept_values.h"
 #include "jit/section.h"
 #include "jit/shadow_code.h"
-#include "script/verify.h"
+#include "script/ir/verify.h"
 
 namespace blip::jit {
 

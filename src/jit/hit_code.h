@@ -60,7 +60,7 @@ class RangeReads {
   asmjit::Label begun_, new_reader_;
 };
 
-// Machine code for the nodes of one program (script/ir.h). Values come in rax; rcx, rdx and, for text, r8 and
+// Machine code for the nodes of one program (script/ir/ir.h). Values come in rax; rcx, rdx and, for text, r8 and
 // r9 are changed too (hit_needs.h says which), rsp never: a restartable sequence may be left between any two
 // instructions. What the code under the probe left in registers is where `emission.frame` says; of returns,
 // rsi is the call's frame.

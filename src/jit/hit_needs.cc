@@ -6,7 +6,7 @@
 
 #include "abi/shadow.h"
 #include "jit/frame.h"
-#include "script/verify.h"
+#include "script/ir/verify.h"
 
 namespace blip::jit {
 

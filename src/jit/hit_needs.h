@@ -56,7 +56,7 @@ bool has_dynamic_outputs(const script::HitProgram& hit);
 
 // Whether the values of a call's entry that it keeps or looks at are kept.
 Status check_kept(const Program& program, const Environment& env);
-// Whether there is machine code for it. The program was verified (script/verify.h).
+// Whether there is machine code for it. The program was verified (script/ir/verify.h).
 Status check_hit(const Program& program, const Environment& env);
 
 inline constexpr uint32_t kMaxHitWords =

@@ -10,8 +10,8 @@
 #include "jit/hit_needs.h"
 #include "jit/listing.h"
 #include "jit/test_hits.h"
-#include "script/test_programs.h"
-#include "script/verify.h"
+#include "script/ir/test_programs.h"
+#include "script/ir/verify.h"
 #include "x86/test_random_program.h"
 
 namespace blip::jit {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "script/ir.h"
+#include "script/ir/ir.h"
 
 namespace blip::jit {
 

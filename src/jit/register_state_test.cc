@@ -11,7 +11,7 @@
 #include "jit/stubs.h"
 #include "ring/counters.h"
 #include "ring/test_region.h"
-#include "x86/liveness.h"
+#include "x86/flow/liveness.h"
 #include "x86/test_random_program.h"
 
 namespace blip::jit {

@@ -8,7 +8,7 @@
 #include "base/addr.h"
 #include "base/result.h"
 #include "jit/environment.h"
-#include "x86/syscall_sites.h"
+#include "x86/flow/syscall_sites.h"
 
 namespace blip::jit {
 

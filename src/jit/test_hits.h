@@ -17,7 +17,7 @@
 #include "ring/reader.h"
 #include "ring/shared_reader.h"
 #include "ring/test_region.h"
-#include "script/interpret.h"
+#include "script/ir/interpret.h"
 #include "x86/test_machine.h"
 
 namespace blip::jit::test {

@@ -9,8 +9,8 @@
 
 #include "base/log.h"
 #include "base/progress.h"
+#include "proc/files/status.h"
 #include "proc/filtered_sleep.h"
-#include "proc/status.h"
 #include "proc/stop_event.h"
 #include "proc/stuck_thread.h"
 #include "proc/thread_stopper.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "proc/process.h"
+#include "proc/files/process.h"
 #include "proc/thread.h"
 
 namespace blip::proc {

@@ -13,7 +13,7 @@
 #include "base/fd.h"
 #include "base/result.h"
 #include "proc/command_file.h"
-#include "proc/signal_state.h"
+#include "proc/files/signal_state.h"
 
 namespace blip::proc {
 

@@ -10,7 +10,7 @@
 #include <cstring>
 
 #include "base/log.h"
-#include "proc/status.h"
+#include "proc/files/status.h"
 #include "proc/stop_event.h"
 #include "proc/tracer_thread.h"
 

@@ -12,8 +12,8 @@
 #include <thread>
 #include <utility>
 
-#include "proc/permission.h"
-#include "proc/status.h"
+#include "proc/files/permission.h"
+#include "proc/files/status.h"
 #include "proc/thread.h"
 
 // How a child can run although it is stopped by SIGSTOP: that stop is a state of the process, which a seized

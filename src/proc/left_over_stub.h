@@ -3,7 +3,7 @@
 
 #include "base/result.h"
 #include "proc/attachment.h"
-#include "proc/memory.h"
+#include "proc/files/memory.h"
 #include "proc/stub_site.h"
 
 namespace blip::proc {

@@ -13,7 +13,7 @@
 
 #include "base/directory.h"
 #include "proc/attachment.h"
-#include "proc/status.h"
+#include "proc/files/status.h"
 
 namespace blip::proc {
 

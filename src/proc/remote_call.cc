@@ -11,9 +11,9 @@
 #include <cerrno>
 #include <cstring>
 
+#include "proc/files/status.h"
 #include "proc/left_over_stub.h"
 #include "proc/rseq_section.h"
-#include "proc/status.h"
 #include "proc/stop_event.h"
 #include "proc/stub.h"
 

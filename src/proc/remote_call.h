@@ -11,8 +11,8 @@
 #include "base/result.h"
 #include "proc/attachment.h"
 #include "proc/call_list.h"
-#include "proc/memory.h"
-#include "proc/status.h"
+#include "proc/files/memory.h"
+#include "proc/files/status.h"
 #include "proc/stub_site.h"
 
 namespace blip::proc {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/result.h"
-#include "proc/memory.h"
+#include "proc/files/memory.h"
 #include "proc/thread.h"
 
 namespace blip::proc {

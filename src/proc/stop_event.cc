@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "proc/status.h"
+#include "proc/files/status.h"
 
 namespace blip::proc {
 

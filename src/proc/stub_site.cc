@@ -15,8 +15,8 @@
 
 #include "base/fd.h"
 #include "base/path.h"
-#include "proc/proc_directory.h"
-#include "proc/status.h"
+#include "proc/files/proc_directory.h"
+#include "proc/files/status.h"
 #include "proc/stub.h"
 
 // The kernel maps whole pages: behind the last byte of a text segment the rest of its page is executable too,

@@ -7,8 +7,8 @@
 
 #include "base/addr.h"
 #include "base/result.h"
-#include "proc/maps.h"
-#include "proc/memory.h"
+#include "proc/files/maps.h"
+#include "proc/files/memory.h"
 
 namespace blip::proc {
 

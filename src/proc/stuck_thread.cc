@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "proc/status.h"
+#include "proc/files/status.h"
 
 namespace blip::proc {
 

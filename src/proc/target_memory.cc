@@ -10,7 +10,7 @@
 #include <filesystem>
 
 #include "base/directory.h"
-#include "proc/proc_directory.h"
+#include "proc/files/proc_directory.h"
 
 namespace blip::proc {
 

@@ -15,7 +15,7 @@
 #include <optional>
 #include <utility>
 
-#include "proc/status.h"
+#include "proc/files/status.h"
 
 namespace blip::proc::test {
 

@@ -15,7 +15,7 @@
 #include "base/fd.h"
 #include "proc/attachment.h"
 #include "proc/command.h"
-#include "proc/memory.h"
+#include "proc/files/memory.h"
 #include "proc/tracer_thread.h"
 
 namespace blip::proc::test {

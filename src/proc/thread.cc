@@ -9,9 +9,9 @@
 #include <cerrno>
 #include <cstring>
 
-#include "proc/cpu.h"
+#include "proc/files/cpu.h"
+#include "proc/files/status.h"
 #include "proc/filtered_sleep.h"
-#include "proc/status.h"
 
 // What a thread stopped in a system call looks like (arch/x86/kernel/signal.c): rip is after the `syscall`
 // instruction, orig_rax is the number, rax one of the values below. They never reach user space: on the way

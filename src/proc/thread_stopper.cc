@@ -8,10 +8,10 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "proc/files/permission.h"
+#include "proc/files/thread_names.h"
 #include "proc/pause.h"
-#include "proc/permission.h"
 #include "proc/stuck_thread.h"
-#include "proc/thread_names.h"
 
 // Threads keep being created while we stop others, so the list is read again until as many threads are
 // stopped as the kernel counts in the process: then nobody is left to create one. The kernel also counts

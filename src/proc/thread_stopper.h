@@ -7,8 +7,8 @@
 
 #include "base/result.h"
 #include "proc/attachment.h"
+#include "proc/files/process.h"
 #include "proc/memory_sharer.h"
-#include "proc/process.h"
 #include "proc/stop_event.h"
 
 namespace blip::proc {

@@ -15,8 +15,8 @@
 #include <random>
 
 #include "script/compile.h"
-#include "script/interpret.h"
-#include "script/narrow.h"
+#include "script/ir/interpret.h"
+#include "script/ir/narrow.h"
 #include "script/test_scope.h"
 
 namespace blip::script {

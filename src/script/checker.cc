@@ -8,8 +8,8 @@
 #include <climits>
 #include <utility>
 
-#include "script/diagnostics.h"
-#include "script/members.h"
+#include "script/types/diagnostics.h"
+#include "script/types/members.h"
 
 namespace blip::script {
 

@@ -2,9 +2,9 @@
 // From expressions to typed operands with their code.
 #pragma once
 
-#include "script/arithmetic.h"
-#include "script/containers.h"
 #include "script/names.h"
+#include "script/values/arithmetic.h"
+#include "script/values/containers.h"
 
 namespace blip::script {
 

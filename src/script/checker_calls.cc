@@ -3,8 +3,8 @@
 #include <fmt/core.h>
 
 #include "script/checker.h"
-#include "script/diagnostics.h"
-#include "script/members.h"
+#include "script/types/diagnostics.h"
+#include "script/types/members.h"
 
 namespace blip::script {
 

@@ -7,7 +7,7 @@
 #include <bit>
 
 #include "script/compile.h"
-#include "script/interpret.h"
+#include "script/ir/interpret.h"
 #include "script/test_scope.h"
 
 namespace blip::script {

@@ -3,7 +3,7 @@
 #include <fmt/core.h>
 
 #include "script/checker.h"
-#include "script/diagnostics.h"
+#include "script/types/diagnostics.h"
 
 namespace blip::script {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "script/compile.h"
 
-#include "script/verify.h"
+#include "script/ir/verify.h"
 
 namespace blip::script {
 

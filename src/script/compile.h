@@ -7,10 +7,10 @@
 
 #include "base/result.h"
 #include "script/checker.h"
-#include "script/limits.h"
 #include "script/parser.h"
-#include "script/presenter.h"
-#include "script/shape.h"
+#include "script/types/limits.h"
+#include "script/types/shape.h"
+#include "script/values/presenter.h"
 
 namespace blip::script {
 

@@ -6,8 +6,8 @@
 #include <bit>
 
 #include "script/checker.h"
-#include "script/diagnostics.h"
-#include "script/members.h"
+#include "script/types/diagnostics.h"
+#include "script/types/members.h"
 
 namespace blip::script {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "script/diagnostics.h"
+#include "script/types/diagnostics.h"
 
 namespace blip::script {
 

@@ -2,9 +2,9 @@
 // Whatever the user types: a valid program that the interpreter runs, or an error that says something.
 #include "base/check.h"
 #include "script/compile.h"
-#include "script/interpret.h"
+#include "script/ir/interpret.h"
+#include "script/ir/verify.h"
 #include "script/test_scope.h"
-#include "script/verify.h"
 
 namespace {
 

@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "script/compile.h"
-#include "script/interpret.h"
+#include "script/ir/interpret.h"
+#include "script/ir/verify.h"
 #include "script/test_scope.h"
-#include "script/verify.h"
 
 namespace blip::script {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "script/diagnostics.h"
+#include "script/types/diagnostics.h"
 
 namespace blip::script {
 

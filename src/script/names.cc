@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <array>
 
-#include "script/diagnostics.h"
-#include "script/members.h"
-#include "script/registers.h"
-#include "script/sysv_abi.h"
+#include "script/convention/registers.h"
+#include "script/convention/sysv_abi.h"
+#include "script/types/diagnostics.h"
+#include "script/types/members.h"
 
 namespace blip::script {
 

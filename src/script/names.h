@@ -2,9 +2,9 @@
 // What names, registers and types of an expression mean at a site. Errors are refusals.
 #pragma once
 
-#include "script/access.h"
 #include "script/expression.h"
-#include "script/scope.h"
+#include "script/types/scope.h"
+#include "script/values/access.h"
 
 namespace blip::script {
 

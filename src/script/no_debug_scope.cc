@@ -3,8 +3,8 @@
 
 #include <fmt/core.h>
 
-#include "script/builtin_types.h"
-#include "script/sysv_abi.h"
+#include "script/convention/sysv_abi.h"
+#include "script/types/builtin_types.h"
 
 namespace blip::script {
 

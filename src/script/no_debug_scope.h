@@ -4,7 +4,7 @@
 #pragma once
 
 #include "script/prototypes.h"
-#include "script/scope.h"
+#include "script/types/scope.h"
 
 namespace blip::script {
 

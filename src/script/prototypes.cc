@@ -5,8 +5,8 @@
 #include <mutex>
 
 #include "base/check.h"
-#include "script/builtin_types.h"
 #include "script/type_parser.h"
+#include "script/types/builtin_types.h"
 
 namespace blip::script {
 

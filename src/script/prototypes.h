@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "script/type.h"
+#include "script/types/type.h"
 
 namespace blip::script {
 

@@ -7,9 +7,9 @@
 #include <set>
 
 #include "script/compile.h"
-#include "script/interpret.h"
+#include "script/ir/interpret.h"
+#include "script/ir/test_programs.h"
 #include "script/no_debug_scope.h"
-#include "script/test_programs.h"
 
 namespace blip::script {
 namespace {

@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
-#include "script/interpret.h"
-#include "script/scope.h"
+#include "script/ir/interpret.h"
+#include "script/types/scope.h"
 
 namespace blip::script {
 

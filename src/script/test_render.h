@@ -7,8 +7,8 @@
 #include <bit>
 #include <cstring>
 
-#include "script/interpret.h"
-#include "script/shape.h"
+#include "script/ir/interpret.h"
+#include "script/types/shape.h"
 
 namespace blip::script {
 

@@ -5,9 +5,9 @@
 #include <cstring>
 #include <deque>
 
-#include "script/builtin_types.h"
-#include "script/scope.h"
-#include "script/test_programs.h"
+#include "script/ir/test_programs.h"
+#include "script/types/builtin_types.h"
+#include "script/types/scope.h"
 
 namespace blip::script {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "session/refusal.h"
+#include "session/plan/refusal.h"
 
 namespace blip::session {
 

@@ -9,12 +9,12 @@
 #include <set>
 #include <utility>
 
-#include "probe/left_region.h"
-#include "probe/leftovers.h"
-#include "proc/find_processes.h"
-#include "proc/maps.h"
-#include "proc/memory.h"
-#include "proc/process.h"
+#include "probe/inject/left_region.h"
+#include "probe/inject/leftovers.h"
+#include "proc/files/find_processes.h"
+#include "proc/files/maps.h"
+#include "proc/files/memory.h"
+#include "proc/files/process.h"
 
 namespace blip::session {
 

@@ -6,10 +6,10 @@
 #include <cstdint>
 
 #include "base/result.h"
-#include "probe/instrumentation.h"
-#include "session/call_totals.h"
-#include "session/consumer.h"
-#include "session/region_schema.h"
+#include "probe/arm/instrumentation.h"
+#include "session/drain/call_totals.h"
+#include "session/drain/consumer.h"
+#include "session/drain/region_schema.h"
 #include "session/session.h"
 
 namespace blip::session {

@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "jit/hit_needs.h"
-#include "session/hit_data.h"
 #include "session/pad_source.h"
+#include "session/plan/hit_data.h"
 #include "session/traced_process.h"
 
 namespace blip::session {

@@ -8,9 +8,9 @@
 #include "abi/layout.h"
 #include "ctf/clock.h"
 #include "jit/stubs.h"
-#include "proc/executable_path.h"
-#include "proc/status.h"
-#include "proc/thread_names.h"
+#include "proc/files/executable_path.h"
+#include "proc/files/status.h"
+#include "proc/files/thread_names.h"
 
 namespace blip::session {
 

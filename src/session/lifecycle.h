@@ -9,12 +9,12 @@
 
 #include "base/result.h"
 #include "ctf/stream_writer.h"
-#include "session/classes.h"
-#include "session/family.h"
-#include "session/live_merge.h"
-#include "session/lives.h"
-#include "session/process_watch.h"
-#include "session/ring_output.h"
+#include "session/drain/live_merge.h"
+#include "session/drain/ring_output.h"
+#include "session/plan/classes.h"
+#include "session/watch/family.h"
+#include "session/watch/lives.h"
+#include "session/watch/process_watch.h"
 
 namespace blip::session {
 

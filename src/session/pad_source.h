@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "base/fd.h"
-#include "proc/memory.h"
-#include "proc/process.h"
+#include "proc/files/memory.h"
+#include "proc/files/process.h"
+#include "session/drain/ring_consumer.h"
 #include "session/event_source.h"
-#include "session/ring_consumer.h"
 
 namespace blip::session {
 

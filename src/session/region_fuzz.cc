@@ -14,7 +14,7 @@
 
 #include "base/check.h"
 #include "ctf/test_captured.h"
-#include "probe/left_region.h"
+#include "probe/inject/left_region.h"
 #include "ring/test_region.h"
 #include "session/saving.h"
 

@@ -14,7 +14,7 @@
 #include "ctf/packet.h"
 #include "ctf/trace_dir.h"
 #include "ring/format.h"
-#include "session/ring_consumer.h"
+#include "session/drain/ring_consumer.h"
 #include "session/statedump.h"
 
 namespace blip::session {

@@ -11,9 +11,9 @@
 #include "abi/layout.h"
 #include "base/mapping.h"
 #include "base/result.h"
-#include "probe/left_region.h"
-#include "proc/memory.h"
-#include "session/region_schema.h"
+#include "probe/inject/left_region.h"
+#include "proc/files/memory.h"
+#include "session/drain/region_schema.h"
 
 namespace blip::session {
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "base/stop.h"
-#include "session/environment.h"
+#include "session/plan/environment.h"
 #include "session/session_impl.h"
 
 namespace blip::session {

@@ -8,8 +8,8 @@
 
 #include "base/result.h"
 #include "session/armed.h"
-#include "session/event_view.h"
-#include "session/options.h"
+#include "session/drain/event_view.h"
+#include "session/plan/options.h"
 #include "session/summary.h"
 
 namespace blip::session {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "session/environment.h"
+#include "session/plan/environment.h"
 #include "session/session_impl.h"
 
 namespace blip::session {

@@ -4,9 +4,9 @@
 
 #include <utility>
 
-#include "probe/loader.h"
-#include "proc/executable_path.h"
-#include "proc/thread_names.h"
+#include "probe/code/loader.h"
+#include "proc/files/executable_path.h"
+#include "proc/files/thread_names.h"
 #include "session/session_impl.h"
 
 namespace blip::session {

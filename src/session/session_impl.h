@@ -15,14 +15,14 @@
 #include <vector>
 
 #include "proc/command_signals.h"
-#include "session/family.h"
-#include "session/hit_data.h"
+#include "session/drain/live_merge.h"
 #include "session/lifecycle.h"
-#include "session/live_merge.h"
+#include "session/plan/hit_data.h"
 #include "session/session.h"
 #include "session/spawn.h"
 #include "session/statedump.h"
 #include "session/traced_process.h"
+#include "session/watch/family.h"
 
 namespace blip::session {
 

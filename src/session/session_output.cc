@@ -8,7 +8,7 @@
 
 #include "base/progress.h"
 #include "base/stop.h"
-#include "session/environment.h"
+#include "session/plan/environment.h"
 #include "session/session_impl.h"
 
 namespace blip::session {

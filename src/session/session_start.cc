@@ -8,10 +8,10 @@
 #include <thread>
 
 #include "base/stop.h"
-#include "proc/cpu.h"
-#include "proc/find_processes.h"
-#include "session/environment.h"
-#include "session/hit_data.h"
+#include "proc/files/cpu.h"
+#include "proc/files/find_processes.h"
+#include "session/plan/environment.h"
+#include "session/plan/hit_data.h"
 #include "session/session_impl.h"
 
 namespace blip::session {

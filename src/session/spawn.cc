@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include "probe/loader.h"
+#include "probe/code/loader.h"
 
 // Two phases, because libraries are not there at exec and rseq is not registered:
 //

@@ -10,10 +10,10 @@
 
 #include "base/result.h"
 #include "ctf/stream_writer.h"
-#include "probe/module.h"
-#include "session/classes.h"
-#include "session/place_name.h"
-#include "session/ring_output.h"
+#include "probe/code/module.h"
+#include "session/drain/ring_output.h"
+#include "session/plan/classes.h"
+#include "session/symbolize/place_name.h"
 
 namespace blip::session {
 

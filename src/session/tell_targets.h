@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "session/probe_plan.h"
 #include "session/armed.h"
+#include "session/plan/probe_plan.h"
 
 namespace blip::session {
 

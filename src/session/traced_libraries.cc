@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "elf/dynamic.h"
-#include "probe/resolve.h"
-#include "proc/cpu.h"
-#include "proc/status.h"
+#include "probe/code/resolve.h"
+#include "proc/files/cpu.h"
+#include "proc/files/status.h"
 #include "session/pad_source.h"
 #include "session/traced_process.h"
 

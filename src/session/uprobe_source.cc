@@ -7,7 +7,7 @@
 #include <bit>
 #include <map>
 
-#include "proc/cpu.h"
+#include "proc/files/cpu.h"
 
 namespace blip::session {
 

@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "jit/program.h"
-#include "probe/uprobes.h"
-#include "proc/memory.h"
-#include "proc/process.h"
+#include "probe/uprobe/uprobes.h"
+#include "proc/files/memory.h"
+#include "proc/files/process.h"
+#include "session/drain/uprobe_consumer.h"
 #include "session/event_source.h"
-#include "session/uprobe_consumer.h"
 
 namespace blip::session {
 

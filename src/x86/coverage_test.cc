@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "x86/flow/syscall_sites.h"
 #include "x86/ladder.h"
-#include "x86/syscall_sites.h"
 #include "x86/test_elf.h"
 #include "x86/test_interior.h"
 

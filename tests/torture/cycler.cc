@@ -11,12 +11,12 @@
 #include <cstdlib>
 #include <random>
 
-#include "probe/instrumentation.h"
-#include "probe/leftovers.h"
-#include "probe/module.h"
-#include "probe/plan.h"
-#include "probe/resolve.h"
-#include "proc/maps.h"
+#include "probe/arm/instrumentation.h"
+#include "probe/code/module.h"
+#include "probe/code/resolve.h"
+#include "probe/inject/leftovers.h"
+#include "probe/patch/plan.h"
+#include "proc/files/maps.h"
 
 namespace blip::probe {
 namespace {

@@ -16,7 +16,7 @@
 #include <sstream>
 
 #include "script/test_place.h"
-#include "session/scopes.h"
+#include "session/plan/scopes.h"
 
 namespace {
 

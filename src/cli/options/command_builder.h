@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/options/option_table.h"
+#include "cli/options/options.h"
+#include "cli/options/probe_data.h"
+
+namespace blip::cli {
+
+// What the words of a command line come to, one after the other: a context belongs to the probe before it, or
+// to all when it comes before the first or only behind the last (see spread.h). Values are checked as they
+// come, what must fit together at the end.
+class CommandBuilder {
+ public:
+  explicit CommandBuilder(const VerbFact& verb);
+
+  // An option of the verb with its value, which is empty if it takes none.
+  Status apply(const OptionFact& fact, const std::string& value);
+  Status add_operand(const std::string& word);
+  // The words of a command to be started; `shown` is how it was given.
+  Status set_command(std::vector<std::string> words, std::string_view shown);
+  bool wants_help() const { return command_.help; }
+  // `args`: the whole command line, for the trace's sake.
+  Result<Command> finish(const std::vector<std::string>& args);
+
+ private:
+  Status apply_probe(OptionId option, const std::string& text);
+  Status measure_calls();
+  Status apply_context(const std::string& text);
+  Status apply_selection(const OptionFact& fact, const std::string& value);
+  Status apply_pid(const std::string& text);
+  Status apply_name(const std::string& text);
+  Status apply_color(const std::string& text);
+  Status apply_moved_faults(const std::string& text);
+  Status apply_clock(const std::string& text);
+  Status apply_backend(const std::string& text);
+  Status finish_list();
+  Status finish_clean() const;
+  Status finish_tracing(const std::vector<std::string>& args);
+  Status check_target() const;
+  std::string help_hint() const;
+
+  const VerbFact& verb_;
+  Command command_;
+  std::vector<std::string> operands_;
+  ProbeData data_;
+  std::vector<session::Context> for_all_;
+};
+
+bool is_tracing(Verb verb);
+
+}  // namespace blip::cli

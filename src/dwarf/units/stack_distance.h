@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// Where places are on the stack, as far as their codes show it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "script/types/scope.h"
+
+namespace blip::dwarf {
+
+// At a function's entry rbp is the caller's: what is told by it is told for what comes later.
+inline constexpr bool kRbpIsFarBelow = true;
+
+// How far from rsp each node of a code is; none: it is no such sum.
+std::vector<std::optional<int64_t>> distances_from_rsp(const script::Code& code,
+                                                       bool rbp_is_far_below = false);
+
+// The place without what lies below the red zone: signal handlers and pads write there.
+script::Place without_lost(script::Place place);
+
+}  // namespace blip::dwarf

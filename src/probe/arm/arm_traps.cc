@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+// Traps of an Instrumentation: whether they can be, and the handler that makes them work. All in the stop
+// that patches the text, because it must be true until the first int3 is there. See docs/design/traps.md.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "probe/arm/instrumentation.h"
+#include "probe/inject/trap_action.h"
+#include "proc/files/status.h"
+#include "runtime/blob.h"
+
+namespace blip::probe {
+
+namespace {
+
+constexpr uint64_t kSigInfo = 4, kOnStack = 0x08000000, kRestart = 0x10000000, kRestorer = 0x04000000;
+constexpr int kSignals = 64;
+
+std::span<const uint8_t> bytes_of(const void* data, size_t size) {
+  return {static_cast<const uint8_t*>(data), size};
+}
+
+}  // namespace
+
+void Instrumentation::plan_traps(const ModuleSites& sites) {
+  for (const std::vector<Site>& of_module : sites)
+    wants_traps_ |= std::any_of(of_module.begin(), of_module.end(),
+                                [](const Site& s) { return s.rewrite.step == x86::Step::kTrap; });
+  if (!wants_traps_) return;
+  const bool go =
+      std::any_of(modules_.begin(), modules_.end(), [](const Module& m) { return m.file().is_go(); });
+  if (go) {
+    no_traps_ = "traps cannot be used in Go programs, whose runtime owns the signals";
+  } else if (process_.seccomp_mode() != 0) {
+    no_traps_ = "traps cannot be used under a seccomp filter, which may not let their handler return";
+  } else {
+    sigaction_ = find_sigaction_sites(modules_);
+    if (!sigaction_.complete)
+      no_traps_ = "traps cannot be used: the program sets signal actions in a way that blip cannot watch";
+  }
+}
+
+void Instrumentation::refuse_traps(Batch& batch, const std::string& reason) const {
+  for (size_t i = 0; i < batch.jobs().size(); ++i)
+    if (batch.jobs()[i].site->rewrite.step == x86::Step::kTrap) batch.refuse(i, reason);
+}
+
+bool Instrumentation::has_traps() const {
+  return region_.trap_size != 0 && std::any_of(table_.patches.begin(), table_.patches.end(),
+                                               [](const Patch& p) { return p.trap && p.active; });
+}
+
+// Why traps cannot be used now; empty: they can. The kernel kills whoever traps with SIGTRAP blocked.
+Result<std::string> Instrumentation::trap_obstacle(proc::Attachment& attachment,
+                                                   const std::vector<proc::Map>& maps) {
+  for (proc::Thread& thread : attachment.threads()) {
+    if (thread.shadow_stack()) return std::string("traps cannot be used with shadow stacks");
+    TRY(const proc::ProcStatus status, proc::read_status(process_.pid(), thread.tid));
+    if (status.blocked & signal_bit(SIGTRAP))
+      return fmt::format("thread {} blocks SIGTRAP: a trap would end the process", thread.tid);
+    for (const x86::CloneSite& site : sigaction_.sites)
+      if (thread.restart_pc() == site.addr.value + abi::kJumpSize)
+        return fmt::format("thread {} is setting a signal action", thread.tid);
+  }
+  for (const x86::CloneSite& site : sigaction_.sites) {
+    TRY(const auto bytes, (memory_.read_value<std::array<uint8_t, abi::kJumpSize>>(site.addr)));
+    uint32_t number;
+    std::memcpy(&number, &bytes[1], sizeof number);
+    if (bytes[0] != 0xb8 || number != site.number)
+      return std::string("another tool watches the program's signal actions");
+    const bool watched = std::any_of(table_.patches.begin(), table_.patches.end(), [&](const Patch& p) {
+      return p.sets_action && p.active && p.addr == site.addr;
+    });
+    if (!watched) return std::string("the program's signal actions cannot be watched");
+  }
+  return mask_obstacle(attachment, maps);
+}
+
+// A probe may be hit in a handler.
+Result<std::string> Instrumentation::mask_obstacle(proc::Attachment& attachment,
+                                                   const std::vector<proc::Map>& maps) {
+  const pid_t tid = attachment.threads().front().tid;
+  TRY(const proc::ProcStatus status, proc::read_status(process_.pid(), tid));
+  TRY(proc::StubSite stub, proc::find_stub_site(memory_, maps));
+  auto caller = proc::RemoteCaller::create(attachment, memory_, std::move(stub));
+  if (!caller) return caller.error().message();  // a bad moment
+  for (int signal = 1; signal <= kSignals; ++signal) {
+    if (!(status.caught & signal_bit(signal)) || signal == SIGTRAP) continue;
+    TRY(const abi::SignalAction action, remote_action(*caller, memory_, footprint().trap_table(), signal));
+    if (action.mask & signal_bit(SIGTRAP))
+      return fmt::format("the handler of signal {} blocks SIGTRAP: a trap in it would end the process",
+                         signal);
+  }
+  return std::string();
+}
+
+// Nor does anything watch the program's signal actions then.
+Status Instrumentation::drop_traps(const std::string& reason) {
+  EditMask edits(table_.edits.size());
+  for (size_t i = 0; i < edits.size(); ++i) {
+    const Patch& patch = table_.patches[table_.edits.edits()[i].patch];
+    edits[i] = patch.trap || patch.sets_action;
+  }
+  return deactivate(edits, [&](size_t) { return reason; });
+}
+
+// The table is whole before the handler is there, and the handler before the first trap.
+Status Instrumentation::start_traps(proc::Attachment& attachment, const std::vector<proc::Map>& maps) {
+  const TargetAddr at = footprint().trap_table();
+  TRY(proc::StubSite stub, proc::find_stub_site(memory_, maps));
+  TRY(proc::RemoteCaller caller, proc::RemoteCaller::create(attachment, memory_, std::move(stub)));
+  TRY(const abi::SignalAction found, remote_action(caller, memory_, at, SIGTRAP));
+  std::vector<abi::TrapEntry> entries;
+  for (const Patch& patch : table_.patches)
+    if (patch.trap && patch.active) entries.push_back({patch.addr.value, patch.pad.value});
+  const bool catches = found.handler > 1;  // neither SIG_DFL nor SIG_IGN
+  abi::TrapTable table{};
+  table.current = abi::kFirstAction;
+  table.next = 1;
+  table.pid_addr = (region_.control - abi::kGatePageSize).value + offsetof(abi::GatePage, pid);
+  table.entries_addr = (at + abi::kTrapEntries).value;
+  table.entry_count = entries.size();
+  table.own = {.handler = trap_stub_.value,
+               .flags = kSigInfo | kRestorer | (catches ? found.flags & (kOnStack | kRestart) : kRestart),
+               .restorer = trap_runtime_.value + runtime::kRestoreOffset,
+               .mask = ~uint64_t{0}};
+  table.actions[abi::kFirstAction] = found;
+  TRY_OK(memory_.write(at + abi::kTrapEntries,
+                       bytes_of(entries.data(), entries.size() * sizeof(abi::TrapEntry))));
+  TRY_OK(memory_.write(at, bytes_of(&table, sizeof table)));
+  return set_remote_action(caller, memory_, at, SIGTRAP, table.own);
+}
+
+}  // namespace blip::probe

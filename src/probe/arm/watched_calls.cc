@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+#include "probe/arm/watched_calls.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "base/parallel.h"
+#include "jit/unmap_pad.h"
+#include "probe/code/module_calls.h"
+#include "ring/doomed.h"
+
+namespace blip::probe {
+
+namespace {
+
+constexpr char kGo[] = "Go programs make system calls of their own";
+
+// Without one of these the library is not what it is taken for.
+constexpr uint32_t kExpected[] = {ring::kMmap,   ring::kMprotect, ring::kMunmap,  ring::kBrk,
+                                  ring::kMremap, ring::kMadvise,  jit::kAnyNumber};
+
+bool is_glibc(const Module& module) {
+  if (!module.is_libc()) return false;
+  const auto symbols = module.symbols();
+  if (!symbols) return false;
+  const auto functions = (*symbols)->functions();
+  return std::any_of(functions.begin(), functions.end(),
+                     [](const elf::Function& f) { return f.name == "gnu_get_libc_version"; });
+}
+
+bool has_expected(std::span<const x86::CloneSite> sites) {
+  return std::all_of(std::begin(kExpected), std::end(kExpected), [&](uint32_t number) {
+    return std::any_of(sites.begin(), sites.end(), [&](const auto& s) { return s.number == number; });
+  });
+}
+
+// Of all, each looked at once: it takes some milliseconds for a large one.
+std::vector<ModuleCalls> calls_of(std::span<const Module> modules, std::span<const uint32_t> numbers,
+                                  CallSearch search) {
+  std::vector<ModuleCalls> all(modules.size());
+  parallel_pieces(modules.size(), 1, [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i)
+      all[i] = modules[i].file().is_go() ? ModuleCalls{.sites = {}, .unknown = kGo}
+                                         : find_module_calls(modules[i], numbers, search);
+  });
+  return all;
+}
+
+}  // namespace
+
+std::string calls_of_its_own(const Module& module) {
+  const ModuleCalls calls = calls_of({&module, 1}, ring::kDooming, CallSearch::kAllOrNone).front();
+  if (!calls.unknown.empty()) return calls.unknown;
+  return calls.sites.empty() ? "" : module.basename() + " makes system calls of its own";
+}
+
+WatchedCalls find_unmap_sites(std::span<const Module> modules) {
+  WatchedCalls found;
+  bool has_libc = false;
+  const std::vector<ModuleCalls> all = calls_of(modules, ring::kDooming, CallSearch::kAllOrNone);
+  for (size_t i = 0; i < modules.size(); ++i) {
+    const Module& module = modules[i];
+    const ModuleCalls& calls = all[i];
+    if (!calls.unknown.empty()) return {.sites = {}, .obstacle = calls.unknown};
+    const bool is_libc = is_glibc(module);
+    if (is_libc && !has_expected(calls.sites))
+      return {.sites = {},
+              .obstacle = module.basename() + " makes system calls in a way that blip does not know"};
+    has_libc |= is_libc;
+    found.sites.insert(found.sites.end(), calls.sites.begin(), calls.sites.end());
+  }
+  if (!has_libc) return {.sites = {}, .obstacle = "the program does not use the GNU C library"};
+  return found;
+}
+
+WatchedCalls find_filter_sites(std::span<const Module> modules) {
+  WatchedCalls found;
+  const bool may_hide_some = mentions_filters(modules);
+  const CallSearch search = may_hide_some ? CallSearch::kAll : CallSearch::kWatchable;
+  for (ModuleCalls& calls : calls_of(modules, ring::kFiltering, search)) {
+    found.sites.insert(found.sites.end(), calls.sites.begin(), calls.sites.end());
+    if (may_hide_some && !calls.unknown.empty()) found.obstacle = std::move(calls.unknown);
+  }
+  return found;
+}
+
+bool mentions_filters(std::span<const Module> modules) {
+  constexpr std::string_view kWord = "seccomp";
+  return std::any_of(modules.begin(), modules.end(), [&](const Module& module) {
+    if (module.basename().find(kWord) != std::string::npos) return true;
+    const auto symbols = module.symbols();
+    if (!symbols) return false;
+    const auto functions = (*symbols)->functions();
+    return std::any_of(functions.begin(), functions.end(),
+                       [&](const elf::Function& f) { return f.name.find(kWord) != std::string::npos; });
+  });
+}
+
+}  // namespace blip::probe

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "probe/code/module.h"
+#include "x86/flow/call_numbers.h"
+#include "x86/flow/syscall_sites.h"
+
+namespace blip::probe {
+
+// What of some system calls a module's code may make.
+struct ModuleCalls {
+  // `mov $number, %eax; syscall`, and `mov 8(%rsp), %r9; syscall` of syscall() (jit::kAnyNumber), where
+  // nothing else can come to the instruction: a jump to a pad has room there.
+  std::vector<x86::CloneSite> sites;
+  std::string unknown;  // that there may be others; empty: there are none
+};
+
+enum class CallSearch {
+  kAll,
+  kAllOrNone,  // the same for those who cannot use the sites if others are unknown
+  kWatchable,  // sites only, which takes a hundredth of the time; `unknown` says nothing
+};
+
+ModuleCalls find_module_calls(const Module& module, std::span<const uint32_t> numbers,
+                              CallSearch search = CallSearch::kAll);
+
+// The calls of one function as far as their numbers are known for sure.
+struct SureCalls {
+  std::vector<x86::NumberedCall> calls;
+};
+
+// Of the functions that load one of the numbers as a constant.
+std::vector<SureCalls> find_sure_calls(const Module& module, std::span<const uint32_t> numbers);
+
+}  // namespace blip::probe

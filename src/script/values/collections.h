@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// Values whose parts lie in many places, as one output: the table by which they are collected at a hit
+// (collect/steps.h), and the shape of what comes of it. A part may be a text, or a container of more such.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "collect/steps.h"
+#include "script/types/limits.h"
+#include "script/types/shape.h"
+#include "script/values/containers.h"
+
+namespace blip::script {
+
+struct Collection {
+  Shape shape;  // a kCollected
+  std::vector<collect::Step> steps;
+  uint32_t growth = 4;  // quarters of bytes that events need at most for a byte of the record
+};
+
+// Whether there is more to show of it than its bytes: it holds texts, or containers.
+bool has_parts(const Type& type, const FindType& find_type);
+
+// Of an object in memory whose type is a container; none: it is not, or all of it can be had more easily.
+std::optional<Collection> collect_container(const std::string& name, const Type& type, const Limits& limits,
+                                            const FindType& find_type, TypeArena& types);
+// Of elements whose address and number are known.
+std::optional<Collection> collect_elements(const std::string& name, const Type& element, const Limits& limits,
+                                           const FindType& find_type, TypeArena& types);
+
+}  // namespace blip::script

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// Shapes of what lies in the bytes of one output: structures by the offsets of their members, as deep as the
+// limits allow. Pointers are addresses here.
+#pragma once
+
+#include "script/types/limits.h"
+#include "script/types/members.h"
+#include "script/types/shape.h"
+
+namespace blip::script {
+
+struct Extent {
+  uint32_t output = kNone;
+  uint64_t offset = 0;
+  uint64_t end = 0;  // of the bytes there are
+};
+
+// How many shapes one field may have: what comes after them is a note.
+struct ShapeBudget {
+  const Limits& limits;
+  uint32_t left = 512;
+
+  bool take() { return left > 0 && left-- > 0; }
+};
+
+// The kind of a value that has no parts; kNote: it has, or cannot be shown.
+Shape::Kind scalar_kind(const Type& type);
+Shape scalar_shape(std::string name, const Type& type, uint32_t output, uint64_t offset);
+Shape note(std::string name, std::string text);
+
+Shape layout_shape(std::string name, const Type& type, const Extent& extent, uint32_t depth,
+                   ShapeBudget& budget);
+Shape member_shape(const FoundMember& member, const Extent& extent, uint32_t depth, ShapeBudget& budget);
+
+}  // namespace blip::script

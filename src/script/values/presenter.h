@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+// From typed operands to what an event holds of them: outputs, and the shapes of their bytes.
+#pragma once
+
+#include <algorithm>
+#include <span>
+
+#include "script/values/collections.h"
+#include "script/values/containers.h"
+#include "script/values/layout_shapes.h"
+#include "script/values/variants.h"
+
+namespace blip::script {
+
+// What is to be shown, and by what name.
+struct Named {
+  std::string name;
+  Operand operand;
+  Origin origin = Origin::kCapture;
+};
+
+class Presenter {
+ public:
+  // Adds to `outputs`.
+  Presenter(Access& access, FindType find_type, const Limits& limits, std::vector<Output>& outputs)
+      : access_(access),
+        find_type_(std::move(find_type)),
+        limits_(limits),
+        room_(limits.bytes),
+        outputs_(outputs) {}
+
+  // What cannot be shown, or has no room any more, is a note.
+  std::vector<Shape> present(std::span<const Named> fields);
+
+ private:
+  // Of what is shown one after the other, what comes later shall have some room too.
+  void keep_room(uint32_t bytes) { kept_ = std::min(bytes, room_ / 2); }
+  Shape show(const std::string& name, const Operand& operand, uint32_t depth);
+  Shape scalar(const std::string& name, const Operand& operand);
+  Shape halves(const std::string& name, const Operand& operand);
+  Shape text(const std::string& name, uint32_t address, uint64_t most);
+  Shape array(const std::string& name, const Operand& operand, uint32_t depth);
+  Shape of_own_length(const std::string& name, const Operand& operand);
+  Shape scattered(const std::string& name, const Operand& operand, uint64_t count, uint32_t depth);
+  Shape aggregate(const std::string& name, const Operand& operand, uint32_t depth);
+  Shape in_memory(const std::string& name, const Operand& operand, uint32_t depth);
+  Shape in_pieces(const std::string& name, const Operand& operand, uint32_t depth);
+  Shape in_register(const std::string& name, const Operand& operand, uint32_t depth);
+  std::optional<Shape> wrapped(const std::string& name, const Operand& operand, uint32_t depth);
+  Shape optional(const std::string& name, const Optional& found, uint32_t depth);
+  Operand or_zero(Operand value, uint32_t is_there);
+  Shape variants(const std::string& name, const Variants& found, uint32_t depth);
+  Shape if_there(const std::string& name, const Operand& value, uint32_t is_there, uint32_t depth);
+  Shape view(const std::string& name, const View& view);
+  Shape tuple(const std::string& name, const std::vector<Operand>& elements, uint32_t depth);
+  // What is found by following steps from an address on.
+  Shape collected(const std::string& name, Collection found, uint32_t address, uint32_t length);
+  std::optional<Shape> elements_with_parts(const std::string& name, const View& view);
+  void improve_members(Shape& shape, const Operand& operand, uint32_t depth);
+  std::optional<Shape> better(const std::string& name, const Operand& member, uint32_t depth);
+  View if_there(View view, uint32_t is_there);
+  Shape bytes(const std::string& name, const Operand& operand, uint64_t size, uint32_t depth);
+
+  // kNone: no room.
+  uint32_t add(const Output& output);
+  uint32_t room() const { return outputs_.size() < kMaxOutputs ? room_ - kept_ : 0; }
+
+  Access& access_;
+  FindType find_type_;
+  const Limits& limits_;
+  uint32_t room_, kept_ = 0;
+  uint32_t sharers_ = 1;  // how many values that may be large are still to come, with the one at hand
+  std::vector<Output>& outputs_;
+};
+
+}  // namespace blip::script

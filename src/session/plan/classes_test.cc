@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MIT
+#include "session/plan/classes.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace blip::session {
+namespace {
+
+using testing::ElementsAre;
+
+std::vector<std::string> names(const ctf::EventClass& c) {
+  std::vector<std::string> all;
+  for (const ctf::Field& f : c.fields) all.push_back(f.name);
+  return all;
+}
+
+Options one_request(Mode mode, std::vector<Context> contexts) {
+  Options options;
+  options.no_tid = true;
+  options.mode = mode;
+  options.follow_fork = false;
+  options.probes.push_back({*elf::parse_spec("f*"), std::move(contexts)});
+  return options;
+}
+
+std::vector<ProbedPlace> functions(size_t n) {
+  std::vector<ProbedPlace> all;
+  for (size_t i = 0; i < n; ++i)
+    all.push_back({.name = "f" + std::to_string(i), .module = "m", .addr = FileAddr(i), .ip = 0x1000 + i});
+  return all;
+}
+
+struct Made {
+  std::vector<ctf::EventClass> classes;
+  std::vector<jit::Program> programs;
+};
+
+Made make(const Options& options, size_t n) {
+  ClassTable table(options);
+  auto programs = table.add(functions(n)).value();
+  return {table.classes(), std::move(programs)};
+}
+
+TEST(Classes, contexts_come_before_registers) {
+  const auto table =
+      make(one_request(Mode::kRecord,
+                       {{ContextKind::kRegister, "rdi"}, {ContextKind::kTid, {}}, {ContextKind::kCpu, {}}}),
+           1);
+  EXPECT_THAT(names(table.classes[0]), ElementsAre("vtid", "cpu", "rdi"));
+  EXPECT_EQ(table.programs[0].fields[2].capture, jit::Capture::kRegister);
+  EXPECT_EQ(table.programs[0].fields[2].reg, 7);
+  EXPECT_EQ(table.programs[0].fields[2].offset, 16);
+  EXPECT_EQ(table.programs[0].record_size, 24u);
+}
+
+TEST(Classes, live_events_carry_the_thread_once) {
+  EXPECT_THAT(names(make(one_request(Mode::kTrace, {{ContextKind::kTid, {}}}), 1).classes[0]),
+              ElementsAre("vtid"));
+}
+
+TEST(Classes, recorded_events_carry_the_thread_unless_it_is_not_wanted) {
+  Options options = one_request(Mode::kRecord, {{ContextKind::kRegister, "rdi"}});
+  options.probes.push_back(options.probes[0]);
+  options.probes[1].kind = ProbeKind::kEveryInstruction;
+  for (const bool no_tid : {false, true}) {
+    options.no_tid = no_tid;
+    ClassTable table(options);
+    auto places = functions(2);
+    places[1].request = 1;
+    ASSERT_TRUE(table.add(places));
+    const auto tids = [&](size_t i) {
+      return testing::Matches(testing::Contains("vtid"))(names(table.classes()[i]));
+    };
+    EXPECT_EQ(tids(0), !no_tid);
+    EXPECT_EQ(tids(1), !no_tid);
+  }
+}
+
+TEST(Classes, the_thread_of_a_return_costs_no_room) {
+  Options options = one_request(Mode::kRecord, {});
+  options.probes[0].kind = ProbeKind::kReturn;
+  EXPECT_EQ(make(options, 1).programs[0].record_size, 32u);
+  options.no_tid = false;
+  const auto table = make(options, 1);
+  EXPECT_THAT(names(table.classes[0]), ElementsAre("vtid", "ret", "latency_ns", "depth", "tail"));
+  EXPECT_EQ(table.programs[0].record_size, 32u);
+}
+
+TEST(Classes, all_registers_are_eighteen_fields) {
+  const auto table = make(one_request(Mode::kRecord, {{ContextKind::kAllRegisters, {}}}), 1);
+  EXPECT_EQ(table.classes[0].fields.size(), 18u);
+  EXPECT_EQ(table.classes[0].record_size, 8u + 18 * 8);
+}
+
+TEST(Classes, each_function_has_its_own_up_to_the_limit) {
+  const auto table = make(one_request(Mode::kRecord, {}), kMaxOwnClasses);
+  EXPECT_EQ(table.classes.size(), kMaxOwnClasses);
+  EXPECT_EQ(table.classes[5].name, "f5");
+  EXPECT_EQ(table.classes[5].id, 7);
+}
+
+TEST(Classes, beyond_the_limit_functions_share_one_that_tells_the_address) {
+  const auto table = make(one_request(Mode::kRecord, {}), kMaxOwnClasses + 1);
+  ASSERT_EQ(table.classes.size(), 1u);
+  EXPECT_EQ(table.classes[0].name, "f*");
+  EXPECT_THAT(names(table.classes[0]), ElementsAre("ip"));
+  EXPECT_EQ(table.programs[3].class_id, table.programs[4].class_id);
+  EXPECT_EQ(table.programs[3].fields[0].value, 0x1003u);
+}
+
+TEST(Classes, what_has_no_room_adds_nothing) {
+  const Options options = one_request(Mode::kCount, {});
+  ClassTable table(options);
+  ASSERT_TRUE(table.add(functions(10)));
+  const auto refused = table.add(functions(30), abi::kFirstClass + 20);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message(), testing::HasSubstr("the trace has no room for its events"));
+  EXPECT_EQ(table.classes().size(), 10u);
+  const auto programs = table.add(functions(20), abi::kFirstClass + 20);
+  ASSERT_TRUE(programs);
+  EXPECT_EQ(table.classes().size(), 20u);
+  EXPECT_EQ(programs->back().class_id, abi::kFirstClass + 19u);
+  EXPECT_EQ(table.classes().back().name, "f19");
+}
+
+TEST(Classes, later_ones_share_one_where_there_is_no_room_for_each) {
+  const Options options = one_request(Mode::kRecord, {});
+  ClassTable table(options);
+  ASSERT_TRUE(table.add(functions(10)));
+  const auto programs = table.add(functions(30), abi::kFirstClass + 12);
+  ASSERT_TRUE(programs);
+  ASSERT_EQ(table.classes().size(), 11u);
+  EXPECT_EQ(table.classes().back().name, "f*");
+  EXPECT_EQ(programs->front().class_id, programs->back().class_id);
+}
+
+TEST(Classes, a_trace_has_few_whatever_comes_later) {
+  const Options options = one_request(Mode::kRecord, {});
+  ClassTable table(options);
+  ASSERT_TRUE(table.add(functions(kMaxOwnClasses)));
+  ASSERT_TRUE(table.add(functions(kMaxOwnClasses)));  // the same in another process
+  EXPECT_EQ(table.classes().size(), kMaxOwnClasses);
+  std::vector<ProbedPlace> later = functions(2);
+  for (ProbedPlace& place : later) place.module = "late";
+  ASSERT_TRUE(table.add(later));
+  EXPECT_EQ(table.classes().size(), kMaxOwnClasses + 1);
+}
+
+TEST(Classes, every_instruction_shares_one_that_tells_the_address) {
+  Options options = one_request(Mode::kRecord, {{ContextKind::kRegister, "rdi"}});
+  options.probes.push_back(options.probes[0]);
+  options.probes[1].kind = ProbeKind::kEveryInstruction;
+  auto places = functions(4);
+  places[2].request = places[3].request = 1;
+  ClassTable table(options);
+  const auto programs = table.add(places).value();
+  ASSERT_EQ(table.classes().size(), 3u);
+  EXPECT_THAT(names(table.classes()[0]), ElementsAre("rdi"));
+  EXPECT_THAT(names(table.classes()[2]), ElementsAre("ip", "rdi"));
+  EXPECT_EQ(table.classes()[2].name, "f*");
+  EXPECT_EQ(programs[2].class_id, programs[3].class_id);
+  EXPECT_EQ(programs[3].fields[0].value, 0x1003u);
+}
+
+TEST(Classes, counting_every_instruction_tells_them_apart) {
+  Options options = one_request(Mode::kCount, {});
+  options.probes[0].kind = ProbeKind::kEveryInstruction;
+  EXPECT_EQ(make(options, 4).classes.size(), 4u);
+}
+
+TEST(Classes, all_places_of_a_line_have_one) {
+  for (Mode mode : {Mode::kRecord, Mode::kCount}) {
+    Options options = one_request(mode, {});
+    options.probes[0].kind = ProbeKind::kLine;
+    auto places = functions(3);
+    for (ProbedPlace& place : places) place.name = "a.c:7";
+    ClassTable table(options);
+    const auto programs = table.add(places).value();
+    EXPECT_EQ(table.classes().size(), 1u);
+    EXPECT_EQ(programs[0].class_id, programs[2].class_id);
+  }
+}
+
+TEST(Classes, the_pid_leads_but_is_not_in_the_ring) {
+  Options options = one_request(Mode::kRecord, {{ContextKind::kRegister, "rdi"}, {ContextKind::kTid, {}}});
+  options.follow_fork = true;
+  const auto table = make(options, 1);
+  EXPECT_THAT(names(table.classes[0]), ElementsAre("vpid", "vtid", "rdi"));
+  EXPECT_TRUE(table.classes[0].leads_with_pid && table.classes[0].fields[0].is_implicit);
+  EXPECT_EQ(table.programs[0].fields[0].offset, 8);
+  EXPECT_EQ(table.programs[0].fields[1].offset, 12);
+  EXPECT_EQ(table.programs[0].record_size, 24u);
+}
+
+TEST(Classes, processes_share_the_class_of_a_function) {
+  const Options options = one_request(Mode::kRecord, {});
+  ClassTable table(options);
+  const auto first = table.add(functions(3)).value();
+  auto others = functions(4);
+  others[1].ip = 0x9000;
+  const auto second = table.add(others).value();
+  EXPECT_EQ(table.classes().size(), 4u);
+  EXPECT_EQ(first[1].class_id, second[1].class_id);
+  others[1].addr = FileAddr(77);  // another function of that name
+  EXPECT_EQ(table.add(others).value()[1].class_id, 6);
+}
+
+TEST(Classes, counting_needs_no_fields_and_one_class_per_function) {
+  const auto table = make(one_request(Mode::kCount, {{ContextKind::kTid, {}}}), kMaxOwnClasses + 1);
+  EXPECT_EQ(table.classes.size(), kMaxOwnClasses + 1);
+  EXPECT_TRUE(table.programs[0].fields.empty());
+  EXPECT_EQ(table.programs[0].kind, jit::Program::Kind::kCount);
+}
+
+}  // namespace
+}  // namespace blip::session

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+#include "session/plan/hit_data.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "jit/hit_needs.h"
+#include "script/compile.h"
+#include "script/no_debug_scope.h"
+#include "script/types/diagnostics.h"
+#include "session/plan/environment.h"
+#include "session/plan/memory_address.h"
+
+namespace blip::session {
+
+namespace {
+
+using script::Op;
+using script::Output;
+using script::Shape;
+
+Shape::Kind shape_of(MemoryContext::Kind kind) {
+  switch (kind) {
+    case MemoryContext::Kind::kInt:
+      return Shape::Kind::kInt;
+    case MemoryContext::Kind::kFloat:
+      return Shape::Kind::kFloat;
+    case MemoryContext::Kind::kPointer:
+      return Shape::Kind::kAddress;
+    case MemoryContext::Kind::kString:
+      return Shape::Kind::kText;
+    case MemoryContext::Kind::kBytes:
+      break;
+  }
+  return Shape::Kind::kArray;
+}
+
+// What there is no machine code for is told here, where it can be shown.
+Status check_length(const script::HitProgram& hit, const DataRequest& wanted) {
+  const auto is_large = [](const jit::HitNeeds& needs) {
+    return needs.words > jit::kMaxHitWords || needs.code_size > jit::kMaxHitCode;
+  };
+  const auto too_long = [](const std::string& text, const char* option) {
+    return script::error_at(text, {.end = static_cast<uint32_t>(text.size())},
+                            "this takes too many steps at a hit: make it shorter")
+        .with_context(option);
+  };
+  if (is_large(jit::condition_needs(hit))) return too_long(wanted.condition, "--filter");
+  if (is_large(jit::output_needs(hit)) && !wanted.captures.empty())
+    return too_long(wanted.captures.back(), "--capture");
+  return {};
+}
+
+bool is_too_long(const script::HitProgram& hit) {
+  const jit::HitNeeds condition = jit::condition_needs(hit), outputs = jit::output_needs(hit);
+  return std::max(condition.words, outputs.words) > jit::kMaxHitWords ||
+         condition.code_size + outputs.code_size > jit::kMaxHitCode;
+}
+
+Result<script::Captured> compile_within(const script::Limits& limits, const ProbeRequest& request,
+                                        script::Scope& scope) {
+  const DataRequest& wanted = request.data;
+  const bool is_return = request.kind == ProbeKind::kReturn;
+  script::Compiler compiler({.scope = &scope,
+                             .is_return = is_return,
+                             .entry = is_return ? &scope : nullptr,
+                             .has_fields = is_return},
+                            limits);
+  const auto said = [](const Status& status, const char* option) {
+    return status ? status : Status(status.error().with_context(option));
+  };
+  if (!wanted.condition.empty()) TRY_OK(said(compiler.add_filter(wanted.condition), "--filter"));
+  if (wanted.args) compiler.add_variables(scope.parameters());
+  if (wanted.locals && !scope.what_is_missing().empty())
+    return Error(ErrorKind::kNotFound, "--locals: " + scope.what_is_missing());
+  if (wanted.locals) compiler.add_variables(scope.locals(), script::Origin::kLocal);
+  for (const std::string& list : wanted.captures) TRY_OK(said(compiler.add_capture(list), "--capture"));
+  return compiler.finish();
+}
+
+void show_in_hex(std::vector<Shape>& shapes) {
+  for (Shape& shape : shapes) {
+    shape.is_hex |= shape.kind == Shape::Kind::kInt;
+    show_in_hex(shape.members);
+  }
+}
+
+Shape byte_shape() { return {.kind = Shape::Kind::kInt, .size = 1}; }
+
+}  // namespace
+
+bool asks_for_data(const ProbeRequest& request) {
+  return !request.data.condition.empty() || shows_data(request);
+}
+
+bool shows_data(const ProbeRequest& request) {
+  return request.data.args || request.data.locals || !request.data.captures.empty() ||
+         std::any_of(request.contexts.begin(), request.contexts.end(),
+                     [](const Context& c) { return c.kind == ContextKind::kMemory; });
+}
+
+bool asks_for_stack(const ProbeRequest& request) {
+  return std::any_of(request.contexts.begin(), request.contexts.end(),
+                     [](const Context& c) { return c.kind == ContextKind::kBacktrace; });
+}
+
+// It does no harm to believe it.
+bool asks_for_entry(const ProbeRequest& request) {
+  const auto may_ask = [](const std::string& text) { return text.find("entry") != std::string::npos; };
+  const DataRequest& data = request.data;
+  return request.kind == ProbeKind::kReturn &&
+         (data.args || may_ask(data.condition) ||
+          std::any_of(data.captures.begin(), data.captures.end(), may_ask));
+}
+
+HitDataMaker::HitDataMaker(const Options& options, std::span<const probe::Module> modules, DebugStore& store)
+    : options_(options), modules_(modules), scopes_(modules, store) {}
+
+Result<HitData> HitDataMaker::make(const Target& target) {
+  const ProbeRequest& request = options_.probes[target.request];
+  HitData data;
+  if (!request.data.empty()) {
+    TRY(data, compile(target));
+  }
+  for (const Context& context : request.contexts)
+    if (context.kind == ContextKind::kMemory) TRY_OK(add_memory(context.memory, target, data));
+  return data;
+}
+
+// Filters of returns often look at nothing that a program has to tell: debugging information of hundreds of
+// functions need not be read for them.
+Result<HitData> HitDataMaker::compile(const Target& target) {
+  const ProbeRequest& request = options_.probes[target.request];
+  const std::string& filter = request.data.condition;
+  const bool names_no_type = filter.find_first_of("$\"") == std::string::npos;
+  if (request.kind == ProbeKind::kReturn && !shows_data(request) && names_no_type) {
+    script::NoDebugScope nothing("", script::NoDebugScope::At::kElsewhere, "");
+    if (auto data = compile_at(target, nothing)) return data;
+  }
+  return compile_at(target, *scopes_.at(target));
+}
+
+// The record also holds what other contexts ask for: some dozens of bytes, or all registers. What takes too
+// many steps is shown as the structures it lies in.
+Result<HitData> HitDataMaker::compile_at(const Target& target, script::Scope& scope) {
+  const ProbeRequest& request = options_.probes[target.request];
+  script::Limits limits{
+      .string_max = options_.string_max, .elements = options_.elements, .depth = options_.depth};
+  auto compiled = compile_within(limits, request, scope);
+  if (!compiled || is_too_long(compiled->program)) {
+    limits.variants = false;
+    compiled = compile_within(limits, request, scope);
+  }
+  if (!compiled) return compiled.error();
+  script::Captured captured = *std::move(compiled);
+  TRY_OK(check_length(captured.program, request.data));
+  if (jit::mentions(captured.program, Op::kLatency) && records_monotonic_time(options_))
+    return Error(
+        ErrorKind::kUnsupported,
+        "latency_ns needs the CPU's cycle counter in expressions, and times come from CLOCK_MONOTONIC "
+        "here");
+  if (options_.hex) show_in_hex(captured.fields);
+  HitData data{std::move(captured.program), std::move(captured.fields)};
+  data.kept.code = std::move(captured.entry);
+  for (const uint32_t node : captured.entry_nodes) data.kept.outputs.push_back({.node = node});
+  return data;
+}
+
+Status HitDataMaker::add_memory(const MemoryContext& memory, const Target& target, HitData& data) const {
+  auto address = memory_address(memory.address, modules_, target.module);
+  if (!address) return address.error().with_context(fmt::format("--context {}", memory.name));
+  script::Code& code = data.hit.code;
+  const uint32_t where = code.constant(*address);
+  Shape shape{.kind = shape_of(memory.kind), .name = memory.name, .size = memory.size};
+  shape.output = static_cast<uint32_t>(data.hit.outputs.size());
+  shape.is_signed = memory.is_signed;
+  shape.origin = script::Origin::kContext;
+  Output output{.kind = Output::Kind::kValue, .size = memory.size};
+  if (memory.kind == MemoryContext::Kind::kString) {
+    output = {.kind = Output::Kind::kString, .node = where, .size = 1, .count = options_.string_max};
+  } else if (memory.kind == MemoryContext::Kind::kBytes) {
+    output = {.kind = Output::Kind::kBytes, .node = where, .count = memory.size};
+    shape.count = memory.size;
+    shape.members = {byte_shape()};
+  } else {
+    output.node = code.add({.op = Op::kLoad, .width = static_cast<uint8_t>(memory.size), .a = where});
+  }
+  data.hit.outputs.push_back(output);
+  data.shapes.push_back(std::move(shape));
+  return {};
+}
+
+}  // namespace blip::session
