@@ -38,8 +38,11 @@ printf 'Source: blip\n\nPackage: blip\nArchitecture: any\n' >"$work/debian/contr
 depends=$(cd "$work" && dpkg-shlibdeps -O debian/blip/usr/bin/blip 2>/dev/null | sed -n 's/^shlibs:Depends=//p')
 [ -n "$depends" ] || { echo "deb: dpkg-shlibdeps found no libraries" >&2; exit 1; }
 
+# The packages whose static libraries are part of the program.
+built_using=$(dpkg-query -W -f '${source:Package} (= ${source:Version}), ' libasmjit-dev libiberty-dev | sed 's/, $//')
+
 mkdir -p "$root/DEBIAN"
-fill -e "s/@DEPENDS@/$depends/" -e "s/@SIZE@/$(du -sk "$root/usr" | cut -f1)/" "$here/control.in" >"$root/DEBIAN/control"
+fill -e "s/@BUILT_USING@/$built_using/" -e "s/@DEPENDS@/$depends/" -e "s/@SIZE@/$(du -sk "$root/usr" | cut -f1)/" "$here/control.in" >"$root/DEBIAN/control"
 (cd "$root" && find usr -type f -exec md5sum {} + | sort -k 2 >DEBIAN/md5sums)
 
 deb=${2:-$build}/blip_${version}_$arch.deb

@@ -63,3 +63,12 @@ target: loop_calls 5
 run: blip record -p $PID --function work --no-tid -o t
 sh: blip view t --thread $PID
 expect-stderr: blip: 0 of 5 events shown; 5 do not tell their thread (--no-tid)
+
+case: only what reads traces loads the library that reads them
+target: loop_calls 5
+run: blip record -p $PID --function work -o t
+go:
+sh: LD_DEBUG=files blip --version 2>&1 | grep -c libbabeltrace2 || true
+check: out.strip() == "0"
+sh: LD_DEBUG=files blip view t 2>&1 >/dev/null | grep -c "needed by\|calling init.*libbabeltrace2"
+check: int(out) > 0

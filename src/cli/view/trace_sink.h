@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <babeltrace2/babeltrace.h>
-
 #include <cstdint>
 #include <optional>
 
 #include "base/result.h"
 #include "cli/options/trace_time.h"
+#include "cli/view/babeltrace.h"
 
 namespace blip::cli {
 

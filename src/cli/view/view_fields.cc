@@ -10,6 +10,7 @@
 #include "cli/show/collected_value.h"
 #include "cli/show/value_text.h"
 #include "cli/show/variant_name.h"
+#include "cli/view/babeltrace.h"
 #include "ctf/long_double.h"
 
 namespace blip::cli {
@@ -21,18 +22,18 @@ constexpr uint64_t kCharacters = 256;
 constexpr unsigned kBitsOfWord = 64;
 
 bool is(const bt_field* field, bt_field_class_type type) {
-  return bt_field_class_type_is(bt_field_get_class_type(field), type);
+  return bt_field_class_type_is(bt::field_get_class_type(field), type);
 }
 
 uint64_t member_count(const bt_field* structure) {
-  return bt_field_class_structure_get_member_count(bt_field_borrow_class_const(structure));
+  return bt::field_class_structure_get_member_count(bt::field_borrow_class_const(structure));
 }
 const char* member_name(const bt_field* structure, uint64_t index) {
-  return bt_field_class_structure_member_get_name(
-      bt_field_class_structure_borrow_member_by_index_const(bt_field_borrow_class_const(structure), index));
+  return bt::field_class_structure_member_get_name(
+      bt::field_class_structure_borrow_member_by_index_const(bt::field_borrow_class_const(structure), index));
 }
 const bt_field* member(const bt_field* structure, uint64_t index) {
-  return bt_field_structure_borrow_member_field_by_index_const(structure, index);
+  return bt::field_structure_borrow_member_field_by_index_const(structure, index);
 }
 
 // That of a sequence, whose elements come next.
@@ -44,16 +45,16 @@ bool is_length(const bt_field* structure, uint64_t index) {
 }
 
 std::string_view label_of_bit(const bt_field_class* kind, uint64_t index) {
-  const auto* mapping = bt_field_class_enumeration_unsigned_borrow_mapping_by_index_const(kind, index);
-  return bt_field_class_enumeration_mapping_get_label(
+  const auto* mapping = bt::field_class_enumeration_unsigned_borrow_mapping_by_index_const(kind, index);
+  return bt::field_class_enumeration_mapping_get_label(
       bt_field_class_enumeration_unsigned_mapping_as_mapping_const(mapping));
 }
 
 // blip's own: numbers whose bits have the names of fields.
 bool tells_bits(const bt_field* field) {
   if (!is(field, BT_FIELD_CLASS_TYPE_UNSIGNED_ENUMERATION)) return false;
-  const bt_field_class* kind = bt_field_borrow_class_const(field);
-  return bt_field_class_enumeration_get_mapping_count(kind) != 0 && label_of_bit(kind, 0) == kNoBit;
+  const bt_field_class* kind = bt::field_borrow_class_const(field);
+  return bt::field_class_enumeration_get_mapping_count(kind) != 0 && label_of_bit(kind, 0) == kNoBit;
 }
 
 bool is_long_double(const bt_field* structure) {
@@ -66,8 +67,8 @@ std::string_view label_of(const bt_field* field) {
   bt_field_class_enumeration_mapping_label_array labels = nullptr;
   uint64_t count = 0;
   const auto status = is(field, BT_FIELD_CLASS_TYPE_UNSIGNED_ENUMERATION)
-                          ? bt_field_enumeration_unsigned_get_mapping_labels(field, &labels, &count)
-                          : bt_field_enumeration_signed_get_mapping_labels(field, &labels, &count);
+                          ? bt::field_enumeration_unsigned_get_mapping_labels(field, &labels, &count)
+                          : bt::field_enumeration_signed_get_mapping_labels(field, &labels, &count);
   return status == BT_FIELD_ENUMERATION_GET_MAPPING_LABELS_STATUS_OK && count != 0 ? labels[0] : "";
 }
 
@@ -76,9 +77,9 @@ std::optional<std::string_view> variant_of(const bt_field* structure) {
   if (member_count(structure) == 0 || member_name(structure, 0) != kVariant ||
       !is(member(structure, 0), BT_FIELD_CLASS_TYPE_UNSIGNED_ENUMERATION))
     return std::nullopt;
-  const bt_field_class* kind = bt_field_borrow_class_const(member(structure, 0));
+  const bt_field_class* kind = bt::field_borrow_class_const(member(structure, 0));
   std::set<std::string_view> labels;
-  for (uint64_t i = 0; i < bt_field_class_enumeration_get_mapping_count(kind); ++i)
+  for (uint64_t i = 0; i < bt::field_class_enumeration_get_mapping_count(kind); ++i)
     labels.insert(label_of_bit(kind, i));
   std::string_view other;
   for (uint64_t i = 1; i < member_count(structure); ++i) {
@@ -95,8 +96,8 @@ bool is_collected(const bt_field* structure) {
   if (member_count(structure) < 2 || std::string_view(member_name(structure, 0)) != "state" ||
       !is(member(structure, 0), BT_FIELD_CLASS_TYPE_UNSIGNED_ENUMERATION))
     return false;
-  const bt_field_class* kind = bt_field_borrow_class_const(member(structure, 0));
-  const uint64_t labels = bt_field_class_enumeration_get_mapping_count(kind);
+  const bt_field_class* kind = bt::field_borrow_class_const(member(structure, 0));
+  const uint64_t labels = bt::field_class_enumeration_get_mapping_count(kind);
   return labels == ctf::kEmptyText + 1 && label_of_bit(kind, labels - 1) == "empty text";
 }
 
@@ -123,14 +124,14 @@ bool is_about_packets(std::string_view name) {
 
 ViewFields::Paths ViewFields::set_bits(const bt_field* field) {
   Paths paths;
-  const uint64_t bits = bt_field_integer_unsigned_get_value(field);
+  const uint64_t bits = bt::field_integer_unsigned_get_value(field);
   if (bits == 0) return paths;
-  const bt_field_class* kind = bt_field_borrow_class_const(field);
-  for (uint64_t i = 0; i < bt_field_class_enumeration_get_mapping_count(kind); ++i) {
-    const auto* mapping = bt_field_class_enumeration_unsigned_borrow_mapping_by_index_const(kind, i);
-    const auto* ranges = bt_field_class_enumeration_unsigned_mapping_borrow_ranges_const(mapping);
-    const uint64_t bit = bt_integer_range_unsigned_get_lower(
-        bt_integer_range_set_unsigned_borrow_range_by_index_const(ranges, 0));
+  const bt_field_class* kind = bt::field_borrow_class_const(field);
+  for (uint64_t i = 0; i < bt::field_class_enumeration_get_mapping_count(kind); ++i) {
+    const auto* mapping = bt::field_class_enumeration_unsigned_borrow_mapping_by_index_const(kind, i);
+    const auto* ranges = bt::field_class_enumeration_unsigned_mapping_borrow_ranges_const(mapping);
+    const uint64_t bit = bt::integer_range_unsigned_get_lower(
+        bt::integer_range_set_unsigned_borrow_range_by_index_const(ranges, 0));
     if ((bits & bit) != 0) paths.emplace(label_of_bit(kind, i));
   }
   return paths;
@@ -148,10 +149,10 @@ void ViewFields::begin(const bt_field* payload) {
 }
 
 void ViewFields::begin(const bt_event* event) {
-  const bt_field* payload = bt_event_borrow_payload_field_const(event);
+  const bt_field* payload = bt::event_borrow_payload_field_const(event);
   begin(payload);
   captured_ = nullptr;
-  const char* uri = hex_ ? bt_event_class_get_emf_uri(bt_event_borrow_class_const(event)) : nullptr;
+  const char* uri = hex_ ? bt::event_class_get_emf_uri(bt::event_borrow_class_const(event)) : nullptr;
   for (const ctf::GroupedName& name :
        ctf::parse_payload_uri(uri ? uri : "").value_or(std::vector<ctf::GroupedName>()))
     if (name.group == ctf::FieldGroup::kArgument || name.group == ctf::FieldGroup::kLocal ||
@@ -183,16 +184,16 @@ bool ViewFields::take_backtrace(const bt_field* structure, uint64_t index) {
   const std::string_view name = member_name(structure, index);
   const bt_field* field = member(structure, index);
   if (name == "vpid" && is(field, BT_FIELD_CLASS_TYPE_SIGNED_INTEGER))
-    vpid_ = static_cast<int32_t>(bt_field_integer_signed_get_value(field));
+    vpid_ = static_cast<int32_t>(bt::field_integer_signed_get_value(field));
   if (name == "stack_info" && is(field, BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER)) {
     backtrace_.emplace(
-        Backtrace{.frames = {}, .info = bt_field_integer_unsigned_get_value(field), .vpid = vpid_});
+        Backtrace{.frames = {}, .info = bt::field_integer_unsigned_get_value(field), .vpid = vpid_});
     return true;
   }
   if (!backtrace_ || name != "backtrace" || !is(field, BT_FIELD_CLASS_TYPE_DYNAMIC_ARRAY)) return false;
-  for (uint64_t i = 0; i < bt_field_array_get_length(field); ++i)
+  for (uint64_t i = 0; i < bt::field_array_get_length(field); ++i)
     backtrace_->frames.push_back(
-        bt_field_integer_unsigned_get_value(bt_field_array_borrow_element_field_by_index_const(field, i)));
+        bt::field_integer_unsigned_get_value(bt::field_array_borrow_element_field_by_index_const(field, i)));
   return true;
 }
 
@@ -209,20 +210,20 @@ void ViewFields::append_marked(const bt_field* field, const std::string& path) {
 // { state, text } or { state, size, length, elements }
 void ViewFields::append_collected(const bt_field* field) {
   constexpr uint64_t kText = 2, kElements = 3;
-  const auto told = static_cast<uint8_t>(bt_field_integer_unsigned_get_value(member(field, 0)));
+  const auto told = static_cast<uint8_t>(bt::field_integer_unsigned_get_value(member(field, 0)));
   const auto state = static_cast<collect::State>(told);
   if (member_count(field) == kText)
-    return write_collected_text(values_, told, bt_field_string_get_value(member(field, 1)));
-  const uint64_t size = bt_field_integer_unsigned_get_value(member(field, 1));
+    return write_collected_text(values_, told, bt::field_string_get_value(member(field, 1)));
+  const uint64_t size = bt::field_integer_unsigned_get_value(member(field, 1));
   const bt_field* elements = member(field, kElements);
-  write_collected(values_, state, size, bt_field_array_get_length(elements), [&](uint64_t i) {
-    append(bt_field_array_borrow_element_field_by_index_const(elements, i), "[]");
+  write_collected(values_, state, size, bt::field_array_get_length(elements), [&](uint64_t i) {
+    append(bt::field_array_borrow_element_field_by_index_const(elements, i), "[]");
   });
 }
 
 void ViewFields::append_structure(const bt_field* field, const std::string& path) {
   if (is_collected(field)) return append_collected(field);
-  if (is_long_double(field)) return values_.digits(bt_field_string_get_value(member(field, 1)));
+  if (is_long_double(field)) return values_.digits(bt::field_string_get_value(member(field, 1)));
   auto variant = variant_of(field);
   if (variant && faults_.contains(path.empty() ? std::string(kVariant) : path + "." + std::string(kVariant)))
     variant.reset();
@@ -238,7 +239,7 @@ void ViewFields::append_structure(const bt_field* field, const std::string& path
     if (path.empty() && field == captured_) is_hex_ = !is_of_returns(name);
     values_.member(name, is_first, [&] {
       if (variant && i == 0 && !variant->empty())
-        values_.labelled(*variant, bt_field_integer_unsigned_get_value(inner), false);
+        values_.labelled(*variant, bt::field_integer_unsigned_get_value(inner), false);
       else
         append_marked(inner, inner_path);
     });
@@ -249,15 +250,15 @@ void ViewFields::append_structure(const bt_field* field, const std::string& path
 }
 
 void ViewFields::append_array(const bt_field* field) {
-  const uint64_t count = bt_field_array_get_length(field);
+  const uint64_t count = bt::field_array_get_length(field);
   values_.open_list();
   for (uint64_t i = 0; i < count; ++i)
-    values_.element(i, [&] { append(bt_field_array_borrow_element_field_by_index_const(field, i), "[]"); });
+    values_.element(i, [&] { append(bt::field_array_borrow_element_field_by_index_const(field, i), "[]"); });
   values_.close_list(count == 0);
 }
 
 void ViewFields::append_enumeration(const bt_field* field, uint64_t bits, bool is_signed) {
-  const uint64_t labels = bt_field_class_enumeration_get_mapping_count(bt_field_borrow_class_const(field));
+  const uint64_t labels = bt::field_class_enumeration_get_mapping_count(bt::field_borrow_class_const(field));
   const std::string_view label = label_of(field);
   if (labels == kCharacters) {
     values_.character(static_cast<uint8_t>(bits), is_signed);
@@ -272,15 +273,15 @@ void ViewFields::append_enumeration(const bt_field* field, uint64_t bits, bool i
 
 void ViewFields::append_number(const bt_field* field) {
   const bool is_signed = is(field, BT_FIELD_CLASS_TYPE_SIGNED_INTEGER);
-  const uint64_t bits = is_signed ? static_cast<uint64_t>(bt_field_integer_signed_get_value(field))
-                                  : bt_field_integer_unsigned_get_value(field);
+  const uint64_t bits = is_signed ? static_cast<uint64_t>(bt::field_integer_signed_get_value(field))
+                                  : bt::field_integer_unsigned_get_value(field);
   if (is(field, BT_FIELD_CLASS_TYPE_ENUMERATION)) return append_enumeration(field, bits, is_signed);
-  const bt_field_class* kind = bt_field_borrow_class_const(field);
-  const bool is_hex = is_hex_ || bt_field_class_integer_get_preferred_display_base(kind) ==
+  const bt_field_class* kind = bt::field_borrow_class_const(field);
+  const bool is_hex = is_hex_ || bt::field_class_integer_get_preferred_display_base(kind) ==
                                      BT_FIELD_CLASS_INTEGER_PREFERRED_DISPLAY_BASE_HEXADECIMAL;
   if (!is_hex || values_.is_json()) return values_.integer(bits, is_signed, false);
   const unsigned unused =
-      kBitsOfWord - static_cast<unsigned>(bt_field_class_integer_get_field_value_range(kind));
+      kBitsOfWord - static_cast<unsigned>(bt::field_class_integer_get_field_value_range(kind));
   values_.integer(bits << unused >> unused, false, true);
 }
 
@@ -288,20 +289,20 @@ void ViewFields::append(const bt_field* field, const std::string& path) {
   if (is(field, BT_FIELD_CLASS_TYPE_INTEGER)) {
     append_number(field);
   } else if (is(field, BT_FIELD_CLASS_TYPE_STRING)) {
-    const std::string_view text = bt_field_string_get_value(field);
+    const std::string_view text = bt::field_string_get_value(field);
     is_unknown_text(text) ? values_.note(text) : values_.text(text);
   } else if (is(field, BT_FIELD_CLASS_TYPE_STRUCTURE)) {
     append_structure(field, path);
   } else if (is(field, BT_FIELD_CLASS_TYPE_ARRAY)) {
     append_array(field);
   } else if (is(field, BT_FIELD_CLASS_TYPE_SINGLE_PRECISION_REAL)) {
-    values_.real(bt_field_real_single_precision_get_value(field));
+    values_.real(bt::field_real_single_precision_get_value(field));
   } else if (is(field, BT_FIELD_CLASS_TYPE_DOUBLE_PRECISION_REAL)) {
-    values_.real(bt_field_real_double_precision_get_value(field));
+    values_.real(bt::field_real_double_precision_get_value(field));
   } else if (is(field, BT_FIELD_CLASS_TYPE_BOOL)) {
-    values_.truth(bt_field_bool_get_value(field) ? 1 : 0);
+    values_.truth(bt::field_bool_get_value(field) ? 1 : 0);
   } else if (is(field, BT_FIELD_CLASS_TYPE_VARIANT)) {
-    append(bt_field_variant_borrow_selected_option_field_const(field), path);
+    append(bt::field_variant_borrow_selected_option_field_const(field), path);
   } else {
     values_.note("<unknown type>");  // blip writes no such
   }
@@ -311,7 +312,7 @@ void ViewFields::append(const bt_field* field, const std::string& path) {
 const ViewFields::ScopeKeys& ViewFields::keys_of(const bt_event_class* event_class, const Scopes& scopes) {
   const auto [entry, is_new] = keys_.try_emplace(event_class);
   if (!is_new) return entry->second;
-  const char* uri = bt_event_class_get_emf_uri(event_class);
+  const char* uri = bt::event_class_get_emf_uri(event_class);
   const auto names = ctf::parse_payload_uri(uri ? uri : "");
   EventKeys keys;
   size_t scope_number = 0;
@@ -344,9 +345,9 @@ void ViewFields::json_scope(const bt_field* structure, const std::vector<Shown>&
     const std::string_view name = member_name(structure, index);
     if (of_head) {
       if (name == "cpu_id") {
-        head.cpu = bt_field_integer_unsigned_get_value(field);
+        head.cpu = bt::field_integer_unsigned_get_value(field);
       } else {
-        (name == "vpid" ? head.pid : head.tid) = bt_field_integer_signed_get_value(field);
+        (name == "vpid" ? head.pid : head.tid) = bt::field_integer_signed_get_value(field);
       }
       continue;
     }
@@ -356,7 +357,7 @@ void ViewFields::json_scope(const bt_field* structure, const std::vector<Shown>&
 
 void ViewFields::append_json(std::string& out, const bt_event* event, const Scopes& scopes,
                              const Named& named, const session::FrameNamer* name_of) {
-  const bt_event_class* event_class = bt_event_borrow_class_const(event);
+  const bt_event_class* event_class = bt::event_borrow_class_const(event);
   EventJson::Head head{.time_ns = named.time_ns, .name = named.name, .place = named.place};
   const ScopeKeys& keys = keys_of(event_class, scopes);
   begin(scopes.payload);

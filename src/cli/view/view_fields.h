@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <babeltrace2/babeltrace.h>
-
 #include <array>
 #include <optional>
 #include <set>
@@ -13,6 +11,7 @@
 
 #include "cli/show/backtrace_text.h"
 #include "cli/show/event_json.h"
+#include "cli/view/babeltrace.h"
 
 namespace blip::cli {
 

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <string_view>
 
+#include "cli/view/babeltrace.h"
 #include "session/statedump.h"
 
 namespace blip::cli {
@@ -13,47 +14,47 @@ namespace blip::cli {
 namespace {
 
 const bt_field* member(const bt_field* structure, const char* name) {
-  return structure ? bt_field_structure_borrow_member_field_by_name_const(structure, name) : nullptr;
+  return structure ? bt::field_structure_borrow_member_field_by_name_const(structure, name) : nullptr;
 }
 
 bool is(const bt_field* field, bt_field_class_type type) {
-  return field && bt_field_class_type_is(bt_field_get_class_type(field), type);
+  return field && bt_field_class_type_is(bt::field_get_class_type(field), type);
 }
 
 uint64_t number(const bt_field* structure, const char* name) {
   const bt_field* field = member(structure, name);
-  if (is(field, BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER)) return bt_field_integer_unsigned_get_value(field);
+  if (is(field, BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER)) return bt::field_integer_unsigned_get_value(field);
   if (is(field, BT_FIELD_CLASS_TYPE_SIGNED_INTEGER))
-    return static_cast<uint64_t>(bt_field_integer_signed_get_value(field));
+    return static_cast<uint64_t>(bt::field_integer_signed_get_value(field));
   return 0;
 }
 
 std::string text(const bt_field* structure, const char* name) {
   const bt_field* field = member(structure, name);
-  return is(field, BT_FIELD_CLASS_TYPE_STRING) ? bt_field_string_get_value(field) : "";
+  return is(field, BT_FIELD_CLASS_TYPE_STRING) ? bt::field_string_get_value(field) : "";
 }
 
 std::string hex_bytes(const bt_field* structure, const char* name) {
   const bt_field* field = member(structure, name);
   std::string hex;
   if (!is(field, BT_FIELD_CLASS_TYPE_ARRAY)) return hex;
-  for (uint64_t i = 0; i < bt_field_array_get_length(field); ++i) {
-    const bt_field* byte = bt_field_array_borrow_element_field_by_index_const(field, i);
+  for (uint64_t i = 0; i < bt::field_array_get_length(field); ++i) {
+    const bt_field* byte = bt::field_array_borrow_element_field_by_index_const(field, i);
     if (!is(byte, BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER)) return {};
-    fmt::format_to(std::back_inserter(hex), "{:02x}", bt_field_integer_unsigned_get_value(byte) & 0xff);
+    fmt::format_to(std::back_inserter(hex), "{:02x}", bt::field_integer_unsigned_get_value(byte) & 0xff);
   }
   return hex;
 }
 
 // In whichever context of the event, or in its packet's.
 uint64_t context_number(const bt_event* event, const char* name) {
-  const bt_stream* stream = bt_event_borrow_stream_const(event);
-  const bt_packet* packet = bt_stream_class_supports_packets(bt_stream_borrow_class_const(stream))
-                                ? bt_event_borrow_packet_const(event)
+  const bt_stream* stream = bt::event_borrow_stream_const(event);
+  const bt_packet* packet = bt::stream_class_supports_packets(bt::stream_borrow_class_const(stream))
+                                ? bt::event_borrow_packet_const(event)
                                 : nullptr;
-  for (const bt_field* context : {bt_event_borrow_common_context_field_const(event),
-                                  bt_event_borrow_specific_context_field_const(event),
-                                  packet ? bt_packet_borrow_context_field_const(packet) : nullptr})
+  for (const bt_field* context : {bt::event_borrow_common_context_field_const(event),
+                                  bt::event_borrow_specific_context_field_const(event),
+                                  packet ? bt::packet_borrow_context_field_const(packet) : nullptr})
     if (member(context, name)) return number(context, name);
   return 0;
 }
@@ -91,7 +92,7 @@ void ViewModules::take_place(int32_t vpid, const bt_field* payload) {
 // A child of a fork has what its parent has, whose pid the trace need not tell.
 std::string ViewModules::place_of(const bt_event* event) const {
   if (places_.empty()) return {};
-  const auto class_id = static_cast<uint32_t>(bt_event_class_get_id(bt_event_borrow_class_const(event)));
+  const auto class_id = static_cast<uint32_t>(bt::event_class_get_id(bt::event_borrow_class_const(event)));
   const uint64_t ip = context_number(event, "ip");
   const auto own = places_.find(static_cast<int32_t>(context_number(event, "vpid")));
   if (own != places_.end())
@@ -114,10 +115,10 @@ session::FrameNames* ViewModules::names_of(int32_t vpid) {
 }
 
 bool ViewModules::take(const bt_event* event) {
-  const char* name = bt_event_class_get_name(bt_event_borrow_class_const(event));
+  const char* name = bt::event_class_get_name(bt::event_borrow_class_const(event));
   if (!name || !session::is_statedump(name)) return false;
   const auto vpid = static_cast<int32_t>(context_number(event, "vpid"));
-  const bt_field* payload = bt_event_borrow_payload_field_const(event);
+  const bt_field* payload = bt::event_borrow_payload_field_const(event);
   const std::string_view kind = std::string_view(name).substr(std::string_view(name).find(':') + 1);
   if (kind == "start") {  // after exec another one
     files_.erase(vpid);

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <babeltrace2/babeltrace.h>
-
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "cli/view/babeltrace.h"
 #include "session/symbolize/frame_names.h"
 #include "session/symbolize/place_name.h"
 

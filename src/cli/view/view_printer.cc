@@ -9,6 +9,7 @@
 #include "cli/output/color.h"
 #include "cli/output/escape.h"
 #include "cli/show/value_text.h"
+#include "cli/view/babeltrace.h"
 #include "session/symbolize/place_name.h"
 
 namespace blip::cli {
@@ -18,36 +19,36 @@ namespace {
 constexpr int64_t kNsPerSecond = 1'000'000'000;
 
 std::string environment(const bt_trace* trace, const char* name) {
-  const bt_value* value = bt_trace_borrow_environment_entry_value_by_name_const(trace, name);
+  const bt_value* value = bt::trace_borrow_environment_entry_value_by_name_const(trace, name);
   if (!value) return {};
-  if (bt_value_get_type(value) == BT_VALUE_TYPE_STRING) return escaped(bt_value_string_get(value));
-  if (bt_value_get_type(value) == BT_VALUE_TYPE_SIGNED_INTEGER)
-    return std::to_string(bt_value_integer_signed_get(value));
+  if (bt::value_get_type(value) == BT_VALUE_TYPE_STRING) return escaped(bt::value_string_get(value));
+  if (bt::value_get_type(value) == BT_VALUE_TYPE_SIGNED_INTEGER)
+    return std::to_string(bt::value_integer_signed_get(value));
   return {};
 }
 
 ViewFields::Scopes scopes_of(const bt_event* event) {
   const bt_packet* packet =
-      bt_stream_class_supports_packets(bt_stream_borrow_class_const(bt_event_borrow_stream_const(event)))
-          ? bt_event_borrow_packet_const(event)
+      bt::stream_class_supports_packets(bt::stream_borrow_class_const(bt::event_borrow_stream_const(event)))
+          ? bt::event_borrow_packet_const(event)
           : nullptr;
-  return {packet ? bt_packet_borrow_context_field_const(packet) : nullptr,
-          bt_event_borrow_common_context_field_const(event),
-          bt_event_borrow_specific_context_field_const(event), bt_event_borrow_payload_field_const(event)};
+  return {packet ? bt::packet_borrow_context_field_const(packet) : nullptr,
+          bt::event_borrow_common_context_field_const(event),
+          bt::event_borrow_specific_context_field_const(event), bt::event_borrow_payload_field_const(event)};
 }
 
 // Where many places share a class, that of the place.
 std::string name_of(const bt_event* event, const std::string& place) {
-  const char* text = bt_event_class_get_name(bt_event_borrow_class_const(event));
+  const char* text = bt::event_class_get_name(bt::event_borrow_class_const(event));
   return session::event_name_at(text ? text : "<unknown>", place);
 }
 
 std::optional<int64_t> thread_of(const ViewFields::Scopes& scopes) {
   for (const bt_field* context : {scopes.common_context, scopes.specific_context}) {
     const bt_field* thread =
-        context ? bt_field_structure_borrow_member_field_by_name_const(context, "vtid") : nullptr;
-    if (thread && bt_field_get_class_type(thread) == BT_FIELD_CLASS_TYPE_SIGNED_INTEGER)
-      return bt_field_integer_signed_get_value(thread);
+        context ? bt::field_structure_borrow_member_field_by_name_const(context, "vtid") : nullptr;
+    if (thread && bt::field_get_class_type(thread) == BT_FIELD_CLASS_TYPE_SIGNED_INTEGER)
+      return bt::field_integer_signed_get_value(thread);
   }
   return std::nullopt;
 }
@@ -55,13 +56,13 @@ std::optional<int64_t> thread_of(const ViewFields::Scopes& scopes) {
 }  // namespace
 
 bool ViewPrinter::take(const bt_message* message) {
-  if (bt_message_get_type(message) == BT_MESSAGE_TYPE_EVENT) print_event(message);
-  if (bt_message_get_type(message) == BT_MESSAGE_TYPE_DISCARDED_EVENTS) print_discarded(message);
+  if (bt::message_get_type(message) == BT_MESSAGE_TYPE_EVENT) print_event(message);
+  if (bt::message_get_type(message) == BT_MESSAGE_TYPE_DISCARDED_EVENTS) print_discarded(message);
   return !filter_.stopped();
 }
 
 void ViewPrinter::print_event(const bt_message* message) {
-  const bt_event* event = bt_message_event_borrow_event_const(message);
+  const bt_event* event = bt::message_event_borrow_event_const(message);
   if (modules_.take(event)) return;
   const ViewFields::Scopes scopes = scopes_of(event);
   const std::string place = modules_.place_of(event);
@@ -78,9 +79,9 @@ void ViewPrinter::print_event(const bt_message* message) {
 
 void ViewPrinter::append_text(const bt_message* message, const std::string& name,
                               const ViewFields::Scopes& scopes) {
-  const bt_event* event = bt_message_event_borrow_event_const(message);
+  const bt_event* event = bt::message_event_borrow_event_const(message);
   append_time(message);
-  append_program(bt_stream_borrow_trace_const(bt_event_borrow_stream_const(event)));
+  append_program(bt::stream_borrow_trace_const(bt::event_borrow_stream_const(event)));
   if (color_) line_ += kNameColor;
   append_escaped(line_, name);
   if (color_) line_ += kPlain;
@@ -154,17 +155,17 @@ void ViewPrinter::append_program(const bt_trace* trace) {
 }
 
 void ViewPrinter::print_discarded(const bt_message* message) {
-  const bool has_times = bt_message_discarded_events_borrow_stream_class_default_clock_class_const(message);
+  const bool has_times = bt::message_discarded_events_borrow_stream_class_default_clock_class_const(message);
   const auto begin_ns = [&] {
-    return ns_of(bt_message_discarded_events_borrow_beginning_default_clock_snapshot_const(message));
+    return ns_of(bt::message_discarded_events_borrow_beginning_default_clock_snapshot_const(message));
   };
   const auto end_ns = [&] {
-    return ns_of(bt_message_discarded_events_borrow_end_default_clock_snapshot_const(message));
+    return ns_of(bt::message_discarded_events_borrow_end_default_clock_snapshot_const(message));
   };
   if (has_times && !filter_.overlaps(begin_ns(), end_ns())) return;
   uint64_t count = 0;
   const bool known =
-      bt_message_discarded_events_get_count(message, &count) == BT_PROPERTY_AVAILABILITY_AVAILABLE;
+      bt::message_discarded_events_get_count(message, &count) == BT_PROPERTY_AVAILABILITY_AVAILABLE;
   std::string line = "WARNING: Tracer discarded ";
   line += known ? fmt::format("{} event{}", count, count == 1 ? "" : "s") : "a number of events";
   if (has_times) {
@@ -173,7 +174,7 @@ void ViewPrinter::print_discarded(const bt_message* message) {
     line += " and ";
     append_clock(line, end_ns());
   }
-  if (const char* stream = bt_stream_get_name(bt_message_discarded_events_borrow_stream_const(message)))
+  if (const char* stream = bt::stream_get_name(bt::message_discarded_events_borrow_stream_const(message)))
     line += " within stream \"" + escaped(stream) + '"';
   line += ".\n";
   std::fflush(stdout);

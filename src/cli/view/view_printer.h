@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <babeltrace2/babeltrace.h>
-
 #include <cstdint>
 #include <ctime>
 #include <string>
 
+#include "cli/view/babeltrace.h"
 #include "cli/view/trace_sink.h"
 #include "cli/view/view_fields.h"
 #include "cli/view/view_filter.h"
