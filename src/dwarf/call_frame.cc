@@ -11,6 +11,7 @@
 
 #include "dwarf/module.h"
 #include "dwarf/units/choice.h"
+#include "machine/registers.h"
 
 namespace blip::dwarf {
 
@@ -23,12 +24,12 @@ constexpr unsigned kRegisters = 16, kRsp = 7;
 constexpr unsigned kPreserved[] = {3, 6, 12, 13, 14, 15};  // rbx, rbp, r12 to r15
 constexpr int kMostSteps = 3;
 constexpr size_t kMostCallers[] = {1000, 60, 12};  // at each step
-constexpr uint8_t kEncoding[kRegisters] = {0, 2, 1, 3, 6, 7, 5, 4, 8, 9, 10, 11, 12, 13, 14, 15};
 
 CallFrame::Registers as_they_are() {
   CallFrame::Registers registers;
   for (unsigned i = 0; i < kRegisters; ++i)
-    registers[i].emplace().add({.op = Op::kRegister, .value = kEncoding[i]});
+    registers[i].emplace().add(
+        {.op = Op::kRegister, .value = *machine::find_dwarf_register(machine::host().registers, i)});
   return registers;
 }
 

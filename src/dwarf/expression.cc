@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "machine/registers.h"
 #include "script/convention/sysv_abi.h"
 
 namespace blip::dwarf {
@@ -18,7 +19,7 @@ namespace {
 constexpr size_t kMostOperations = 512;
 constexpr size_t kDeepestStack = 64;
 constexpr size_t kMostPieces = 64;
-constexpr unsigned kFirstVector = 17, kLastVector = 32;  // xmm0 to xmm15 in DWARF's numbers
+const machine::RegisterSet& kRegisters = machine::host().registers;
 
 }  // namespace
 
@@ -134,14 +135,15 @@ Place Expression::current(uint64_t size) {
 
 Place Expression::registers(uint64_t size) const {
   constexpr uint64_t kWord = sizeof(uint64_t);
-  if (register_ < kFirstVector) {
+  if (register_ < kRegisters.dwarf_vector) {
     if (size > kWord) return {};
     Place place{.kind = Place::Kind::kValue};
-    static constexpr uint8_t kEncoding[] = {0, 2, 1, 3, 6, 7, 5, 4, 8, 9, 10, 11, 12, 13, 14, 15};
-    place.code.add({.op = Op::kRegister, .value = kEncoding[register_]});
+    const auto number = machine::find_dwarf_register(kRegisters, register_);
+    if (!number) return {};
+    place.code.add({.op = Op::kRegister, .value = *number});
     return place;
   }
-  return size <= 64 ? script::vector_place(register_ - kFirstVector, size) : Place{};
+  return size <= 64 ? script::vector_place(register_ - kRegisters.dwarf_vector, size) : Place{};
 }
 
 Place constant_place(std::span<const uint8_t> bytes, uint64_t size) {
@@ -161,7 +163,9 @@ Place constant_place(std::span<const uint8_t> bytes, uint64_t size) {
 }
 
 bool Expression::set_register(unsigned number) {
-  if (number > kLastVector || number == kFirstVector - 1) return false;  // 16 is the return address
+  const bool is_vector =
+      number >= kRegisters.dwarf_vector && number < kRegisters.dwarf_vector + kRegisters.vector_count;
+  if (!is_vector && !machine::find_dwarf_register(kRegisters, number)) return false;
   if (!stack_.empty()) return false;
   register_ = number;
   form_ = Form::kRegister;

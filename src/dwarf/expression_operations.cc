@@ -6,6 +6,7 @@
 
 #include "dwarf/call_sites.h"
 #include "dwarf/expression.h"
+#include "machine/registers.h"
 
 namespace blip::dwarf {
 
@@ -57,13 +58,13 @@ bool Expression::push_indexed(const Dwarf_Op& op, bool is_address) {
 }
 
 bool Expression::push_general(unsigned number, uint64_t distance) {
-  static constexpr uint8_t kEncoding[] = {0, 2, 1, 3, 6, 7, 5, 4, 8, 9, 10, 11, 12, 13, 14, 15};
-  if (number >= sizeof(kEncoding)) return false;
+  const auto here = machine::find_dwarf_register(machine::host().registers, number);
+  if (!here) return false;
   if (surroundings_.frame) {
     const auto held = surroundings_.frame->general(number);
     return held && push(nodes_.plus(nodes_.append(*held), distance));
   }
-  return push(nodes_.plus(nodes_.add({.op = Op::kRegister, .value = kEncoding[number]}), distance));
+  return push(nodes_.plus(nodes_.add({.op = Op::kRegister, .value = *here}), distance));
 }
 
 bool Expression::push_register(const Dwarf_Op& op) {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 
-#include "script/convention/registers.h"
+#include "machine/registers.h"
 #include "script/convention/sysv_abi.h"
 #include "script/types/diagnostics.h"
 #include "script/types/members.h"
@@ -166,10 +166,12 @@ Result<Operand> Names::reg(std::string_view name) {
     return refusal(fmt::format("'${}' is known only where a function returns: with --return", name));
   }
   if (by_convention(name)) return variable({}, name);
-  if (name == "rflags" || name == "eflags") return leaf(Op::kFlags, unsigned_long());
-  if (name == "fs_base") return leaf(Op::kThreadPointer, unsigned_long());
-  if (const auto n = vector_register(name)) return leaf(Op::kVector, *builtin_type("double"), *n);
-  const auto found = general_register(name);
+  const machine::RegisterSet& registers = machine::host().registers;
+  if (name == registers.flags || name == "eflags") return leaf(Op::kFlags, unsigned_long());
+  if (name == registers.thread_pointer) return leaf(Op::kThreadPointer, unsigned_long());
+  if (const auto n = machine::find_vector_register(registers, name))
+    return leaf(Op::kVector, *builtin_type("double"), *n);
+  const auto found = machine::find_register(registers, name);
   if (!found)
     return refusal(fmt::format(
         "there is no register '{}': use $rax, $rbx ..., $r15, $eax ..., $rflags, $xmm0 ... $xmm15, "

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 
+#include "machine/registers.h"
 #include "script/convention/eightbytes.h"
 #include "script/convention/rust_abi.h"
 
@@ -21,9 +22,8 @@ namespace {
 
 using Class = EightbyteClass;
 
-constexpr uint64_t kRdx = 2, kRsp = 4;
-constexpr std::array<uint64_t, 6> kIntegerRegisters = {7, 6, 2, 1, 8, 9};  // rdi rsi rdx rcx r8 r9
-constexpr size_t kVectorRegisters = 8;
+const machine::CallingConvention& kConvention = machine::kX86_64.convention;
+const uint64_t kRsp = machine::kX86_64.registers.stack_pointer;
 
 Place value_of(Node node) {
   Place place{.kind = Place::Kind::kValue};
@@ -152,8 +152,8 @@ class Allocator {
   std::optional<Place> in_registers(const std::array<Class, 2>& classes, uint64_t size) {
     const auto integers = std::count(classes.begin(), classes.end(), Class::kInteger);
     const auto vectors = std::count(classes.begin(), classes.end(), Class::kSse);
-    if (integers_ + static_cast<size_t>(integers) > kIntegerRegisters.size()) return std::nullopt;
-    if (vectors_ + static_cast<size_t>(vectors) > kVectorRegisters) return std::nullopt;
+    if (integers_ + static_cast<size_t>(integers) > kConvention.arguments.size()) return std::nullopt;
+    if (vectors_ + static_cast<size_t>(vectors) > kConvention.vector_arguments) return std::nullopt;
     if (vectors > 0 && only_integers_) return Place{};
     const Place low = take(classes[0], std::min<uint64_t>(size, 8));
     if (size <= 8) return low;
@@ -166,7 +166,7 @@ class Allocator {
   Place take(Class wanted, uint64_t size) {
     switch (wanted) {
       case Class::kInteger:
-        return general_register(kIntegerRegisters[integers_++]);
+        return general_register(kConvention.arguments[integers_++]);
       case Class::kSse:
         return vector_register(vectors_++, size);
       case Class::kSseUp:
@@ -178,7 +178,7 @@ class Allocator {
 
   // In a register or in memory: what comes behind it in either is not certain.
   Place wide_vector(const Type& type) {
-    if (type.size <= vector_size_ && !only_integers_ && vectors_ < kVectorRegisters)
+    if (type.size <= vector_size_ && !only_integers_ && vectors_ < kConvention.vector_arguments)
       return vector_place(vectors_++, type.size);
     only_integers_ = true;
     return {};
@@ -206,7 +206,7 @@ Place result_part(Class wanted, uint64_t size, size_t& integers, size_t& vectors
   switch (wanted) {
     case Class::kInteger:
       if (integers++ == 0) return value_of({.op = Op::kResult});
-      return general_register(kRdx);
+      return general_register(kConvention.results[1]);
     case Class::kSse:
       return vector_register(vectors++, size);
     case Class::kSseUp:

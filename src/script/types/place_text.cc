@@ -3,19 +3,16 @@
 
 #include <fmt/core.h>
 
-#include <array>
 #include <optional>
 #include <string_view>
+
+#include "machine/registers.h"
 
 namespace blip::script {
 
 namespace {
 
-// In encoding order.
-constexpr std::array<std::string_view, 16> kRegisters = {"rax", "rcx", "rdx", "rbx", "rsp", "rbp",
-                                                         "rsi", "rdi", "r8",  "r9",  "r10", "r11",
-                                                         "r12", "r13", "r14", "r15"};
-constexpr uint64_t kRsp = 4, kRbp = 5;
+const machine::RegisterSet& kRegisters = machine::host().registers;
 constexpr int kDeepest = 4;
 
 using Text = std::optional<std::string>;
@@ -31,17 +28,17 @@ class Writer {
       case Op::kConstant:
         return fmt::format("{:#x}", node.value);
       case Op::kRegister:
-        return node.value < kRegisters.size() ? Text(kRegisters[node.value]) : std::nullopt;
+        return node.value < kRegisters.general.size() ? Text(kRegisters.general[node.value]) : std::nullopt;
       case Op::kVector:
-        return fmt::format("xmm{}", node.value);
+        return fmt::format("{}{}", kRegisters.vector_prefix, node.value);
       case Op::kThreadPointer:
-        return "fs_base";
+        return Text(kRegisters.thread_pointer);
       case Op::kExtend:
         return text(node.a, depth);
       case Op::kLoad:
         return loaded(node, depth);
       case Op::kLoadNear:
-        return fmt::format("[rsp+{:#x}]", node.value);
+        return fmt::format("[{}+{:#x}]", kRegisters.general[kRegisters.stack_pointer], node.value);
       case Op::kAdd:
         return sum(node, depth);
       default:
@@ -72,7 +69,9 @@ bool is_in_frame(const Code& code) {
   for (const Node& node : code.nodes)
     if (node.op == Op::kLoad) return false;
   for (const Node& node : code.nodes)
-    if (node.op == Op::kRegister && (node.value == kRsp || node.value == kRbp)) return true;
+    if (node.op == Op::kRegister &&
+        (node.value == kRegisters.stack_pointer || node.value == kRegisters.frame_pointer))
+      return true;
   return false;
 }
 

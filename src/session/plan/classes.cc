@@ -10,7 +10,7 @@
 
 #include "abi/layout.h"
 #include "jit/hit_needs.h"
-#include "script/convention/registers.h"
+#include "machine/registers.h"
 #include "session/plan/captured_fields.h"
 
 namespace blip::session {
@@ -27,10 +27,11 @@ struct LayoutField {
 LayoutField register_field(std::string_view name) {
   LayoutField f{{std::string(name), ctf::FieldType::kHex64}, jit::Capture::kRegister};
   f.field.group = ctf::FieldGroup::kContext;
-  if (const auto part = script::general_register(name)) {
+  if (const auto part = machine::find_register(machine::host().registers, name)) {
     f.reg = static_cast<uint8_t>(part->number);
   } else {
-    f.capture = name == "rip" ? jit::Capture::kConstant : jit::Capture::kFlags;
+    f.capture = name == machine::host().registers.instruction_pointer ? jit::Capture::kConstant
+                                                                      : jit::Capture::kFlags;
   }
   return f;
 }
@@ -45,9 +46,9 @@ void add_context(const Context& context, std::vector<LayoutField>& out) {
       out.push_back(register_field(context.register_name));
       return;
     case ContextKind::kAllRegisters:
-      for (std::string_view name : script::kGeneralRegisters) out.push_back(register_field(name));
-      out.push_back(register_field("rip"));
-      out.push_back(register_field("rflags"));
+      for (std::string_view name : machine::host().registers.general) out.push_back(register_field(name));
+      out.push_back(register_field(machine::host().registers.instruction_pointer));
+      out.push_back(register_field(machine::host().registers.flags));
       return;
     case ContextKind::kIp:
       out.push_back(context_field("ip", ctf::FieldType::kHex64, jit::Capture::kConstant));
