@@ -21,9 +21,9 @@ struct Address {
   constexpr uint64_t operator-(Address other) const { return value - other.value; }
 };
 
-// Where something is in the target's address space at run time.
+// An address in the target's address space at run time.
 using TargetAddr = Address<struct TargetAddrTag>;
-// Where something is by the ELF file's own numbering (st_value, as objdump shows).
+// An address in the ELF file's own numbering (st_value, as objdump shows).
 using FileAddr = Address<struct FileAddrTag>;
 // Byte position in a file.
 using FileOffset = Address<struct FileOffsetTag>;

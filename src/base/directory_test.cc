@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// That a list which breaks off is an error needs a kernel that fails: kill_sweep.t, directories.
+// A directory that cannot be read to its end is an error. That needs a kernel that fails: kill_sweep.t tests
+// it ("directories").
 #include "base/directory.h"
 
 #include <gmock/gmock.h>

@@ -7,7 +7,7 @@
 
 namespace blip {
 
-// What callers branch on. Everything else about a failure is in the message.
+// The kinds that callers branch on. The message has everything else about a failure.
 enum class ErrorKind {
   kUsage,        // the user asked for something that makes no sense
   kNotFound,     // no such process, file, symbol

@@ -13,9 +13,9 @@
 
 namespace blip {
 
-// What can be made again but takes long, kept in files of the user's cache directory. What is found there is
-// what was kept, whole and under this name and version; anything else is as if there were nothing. The
-// directory and its files are the user's alone.
+// Keeps results that take long to make in files of the user's cache directory. A file that is found is whole
+// and was kept under this name and version; any other file counts as missing. Only the user may read the
+// directory and its files.
 class FileCache {
  public:
   // $XDG_CACHE_HOME/blip, else ~/.cache/blip. None with BLIP_CACHE=off, or without a home.
@@ -26,8 +26,8 @@ class FileCache {
   std::optional<std::vector<uint8_t>> find(const std::string& name, uint32_t version) const;
   // Makes the directory, and the one around it, if need be. An error says why nothing can be kept.
   Status prepare() const;
-  // Takes the place of what had the name, at once or not at all. What was not used for longest goes, if all
-  // take more than kMostBytes.
+  // Replaces the file of that name, at once or not at all. If all files take more than kMostBytes, those go
+  // that were not used for longest.
   Status keep(const std::string& name, uint32_t version, std::span<const uint8_t> bytes) const;
 
   static constexpr uint64_t kMostBytes = uint64_t{512} << 20;

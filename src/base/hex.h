@@ -19,7 +19,7 @@ inline std::string to_hex(std::span<const uint8_t> bytes) {
   return text;
 }
 
-// Of what to_hex() made: other characters count as 0, half a pair as nothing.
+// Reads what to_hex() made. Other characters count as 0; half a pair is ignored.
 inline std::vector<uint8_t> from_hex(std::string_view text) {
   const auto digit = [](char c) {
     const size_t at = kHexDigits.find(c);

@@ -7,8 +7,8 @@
 
 namespace blip {
 
-// Developer's log: off unless BLIP_LOG is set. BLIP_LOG=proc,ring names modules, BLIP_LOG=all means every
-// one. What a user should read goes through the cli's printer instead.
+// The developer's log is off unless BLIP_LOG is set. BLIP_LOG=proc,ring names modules, BLIP_LOG=all means
+// every one. Texts for users go through the printer of the command line instead.
 bool log_enabled(std::string_view module);
 void log_line(std::string_view module, std::string_view text);
 

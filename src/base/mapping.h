@@ -27,10 +27,10 @@ class Mapping {
     if (data_) ::munmap(data_, size_);
   }
 
-  // As mmap(2) with a kernel-chosen address; fails with the errno of mmap.
+  // Calls mmap(2) and lets the kernel choose the address; fails with the errno of mmap.
   static Result<Mapping> create(size_t size, int prot, int flags, int fd, off_t offset);
 
-  // Of a file that is only read: its pages are not counted as this process's memory until they are read
+  // For a file that is only read: its pages do not count as this process's memory until they are read
   // again.
   void release_pages() const {
     if (data_) ::madvise(data_, size_, MADV_DONTNEED);

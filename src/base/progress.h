@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What blip is doing, for a user who wonders why it takes so long. Layers below the command line say what
-// they do; only the command line decides whether, when and how to show it.
+// Reports what blip is doing, for a user who wonders why it takes so long. Layers below the command line
+// report; only the command line decides whether, when and how to show it.
 #pragma once
 
 #include <chrono>

@@ -33,7 +33,7 @@ inline constexpr std::array<std::string_view, 8> kUnknownTexts = {
 
 constexpr std::string_view text_of(Unknown why) { return kUnknownTexts[static_cast<size_t>(why)]; }
 
-// Whether a text stands for a value that is not known: "<" one of the texts ">".
+// True if a text stands for a value that is not known: "<" one of the texts ">".
 constexpr bool is_unknown_text(std::string_view text) {
   return text.starts_with('<') && text.ends_with('>') &&
          std::find(kUnknownTexts.begin(), kUnknownTexts.end(), text.substr(1, text.size() - 2)) !=

@@ -13,7 +13,7 @@ using script::Place;
 
 namespace {
 
-// What became in `scopes` of a variable that a type names by its abstract entry.
+// Finds in `scopes` the concrete entry of a variable that a type names by its abstract entry.
 std::optional<Dwarf_Die> instance_of(const Dwarf_Die& variable, const std::vector<Dwarf_Die>& scopes) {
   const void* wanted = original(variable).addr;
   for (const Dwarf_Die& scope : scopes)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What was true at the entry of a function, asked for later on (DW_OP_entry_value): its callers know.
-// docs/design/entry_values.md.
+// Recovers values that held at the entry of a function (DW_OP_entry_value) when they are asked for later. The
+// function's callers know them: docs/design/entry_values.md.
 #pragma once
 
 #include <array>
@@ -38,7 +38,7 @@ class CallFrame final : public EntryValues {
   // Said by who has called, as the return address tells. A fault at run time: by none of those who are known.
   // None: nobody is known who tells it.
   std::optional<script::Code> at_entry(const EntryOperand& what) override;
-  // What a register holds in this frame.
+  // The value that a register holds in this frame.
   std::optional<script::Code> general(unsigned dwarf_register) override;
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What debugging information tells of calls (DWARF 5, 3.4; before that extensions of GNU): the values that a
-// call passes, said by what the caller keeps.
+// Debugging information describes calls (DWARF 5, 3.4; before that as GNU extensions): it gives the values
+// that a call passes in terms of what the caller keeps.
 #pragma once
 
 #include <optional>
@@ -21,8 +21,8 @@ struct CallSite {
   Dwarf_Die function;  // the caller, in whose frame its values are
 };
 
-// What a value at the entry of a function is asked for: a register, in DWARF's numbers, or a parameter that
-// the function has no place for.
+// Names one value at the entry of a function: a register, in DWARF's numbers, or a parameter for which the
+// function has no place.
 struct EntryOperand {
   std::optional<unsigned> in_register;
   std::optional<Dwarf_Die> parameter;
@@ -31,7 +31,7 @@ struct EntryOperand {
 // The value that the call passes, an expression.
 std::optional<Dwarf_Attribute> passed_value(const CallSite& site, const EntryOperand& what);
 
-// Of one module.
+// The call sites of one module.
 class CallSites {
  public:
   explicit CallSites(Module& module) : module_(module) {}
@@ -41,8 +41,8 @@ class CallSites {
   std::optional<CallSite> returning_to(FileAddr pc);
   // The function that has the call; of one whose compiler tells no calls (rustc), any that has the code.
   std::optional<Dwarf_Die> caller_at(FileAddr pc);
-  // Whether the function may jump to itself at its end, by way of others or not, so that the call which its
-  // frame's return address tells of need not be the one that passed its arguments.
+  // True if the function may jump to itself at its end, directly or by way of others. The call that its
+  // frame's return address names need not be the one that passed its arguments then.
   bool may_become_itself(const Dwarf_Die& function);
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What debugging information says about the code of one file: variables, types, inlined functions.
+// Reads debugging information about the code of one file: variables, types, inlined functions.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ class FileCache;
 
 namespace blip::dwarf {
 
-// Where indexes of names are kept: docs/design/debug_index.md.
+// Says where indexes of names are kept: docs/design/debug_index.md.
 struct IndexCache {
   const FileCache* files = nullptr;         // null: nowhere; must outlive what is made with it
   uint64_t least_size = uint64_t{2} << 20;  // of .debug_info; what is smaller is searched as fast
@@ -39,7 +39,7 @@ struct DebugImages {
   IndexCache cache = {};
 };
 
-// Where the code of a module finds a variable that other modules may define too.
+// The place where a module's code finds a variable that other modules may define too.
 struct BoundVariable {
   FileAddr place;  // of the variable, or of a word that holds its address
   bool is_address = false;
@@ -60,15 +60,17 @@ struct Site {
   bool is_entry = false;  // the function's first instruction: arguments are where its caller has put them
   bool begins_inlined = false;  // the first instruction of the inlined function that is meant
   uint64_t load_bias = 0;
-  // How far below the thread pointer the module's block of thread-local variables begins; none: not known.
+  // The distance from the beginning of the module's block of thread-local variables up to the thread pointer;
+  // nullopt if unknown.
   std::optional<uint64_t> tls_offset;
   // By the name of the symbol; none: the variable is where the module itself has it. May be empty.
   std::function<std::optional<BoundVariable>(const std::string& symbol)> bound = {};
-  // Who may call the function that begins there through words of the loader. May be empty.
+  // Returns the modules that may call the function at this address through words that the loader fills in.
+  // May be empty.
   std::function<std::vector<CallingModule>(FileAddr function)> callers = {};
 };
 
-// Which inlined functions are meant.
+// Selects inlined functions by name.
 struct InlinedName {
   std::string identifier;  // the last part of the name without template arguments, or all of a mangled one;
                            // empty: every function
@@ -110,7 +112,7 @@ class DebugInfo {
   // For this folder.
   Module& module() { return *module_; }
 
-  // How names are found, if there is something to tell.
+  // Says how names are found; empty if there is nothing to say.
   const std::string& index_note() const;
 
  private:

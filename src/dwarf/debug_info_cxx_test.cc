@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What C++ adds: scopes of names, base classes, arguments by reference, inlined functions.
+// Tests what C++ adds: scopes of names, base classes, arguments by reference, inlined functions.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

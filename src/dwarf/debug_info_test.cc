@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is found by name and type; that places hold the right values, tests/values.py asks gdb.
+// Tests what is found by name and type. tests/values.py asks gdb whether the places hold the right values.
 #include "dwarf/debug_info.h"
 
 #include <gmock/gmock.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Arguments at the first instruction. What an optimizing compiler tells by lists of locations is right there,
-// except that it may begin with what the prologue has yet to store: no argument lies below the return
-// address. Without lists variables have one place for the whole function, in its frame. What is not told
-// then, the calling convention tells, unless the compiler may have changed it for this function. Rust's is
-// nobody's business: there the code of the prologue tells.
+// Finds the arguments at the first instruction. An optimizing compiler describes them by lists of locations.
+// These lists are right there, except that they may begin with places that the prologue has yet to fill: no
+// argument lies below the return address. Without lists a variable has one place for the whole function, in
+// its frame. The calling convention gives what is still missing, unless the compiler may have changed it for
+// this function. Rust defines no convention; there the code of the prologue shows it.
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -53,7 +53,7 @@ bool is_made_by_gcc(const Dwarf_Die& unit) {
   return text && std::string_view(text).starts_with("GNU ");
 }
 
-// How far the convention can be trusted for a function.
+// Says how far the convention can be trusted for a function.
 enum class Trust : uint8_t {
   kNone,
   kIfAllAgree,  // the compiler may have removed parameters
@@ -87,7 +87,7 @@ bool is_wide_vector(const AbiValue& value) {
   return value.type && script::classify(*value.type).is_wide_vector;
 }
 
-// Of the registers that the function's code shows it was made for.
+// The size of the vector registers that the function was compiled for, as far as its code shows it.
 uint32_t vector_size(Module& module, const Dwarf_Die& function) {
   constexpr uint32_t kLeast = 16;
   const auto entry = entry_of(function);
@@ -120,7 +120,7 @@ bool contradicts(const Place& told, const Place& by_convention) {
   return a && (!b || a->op != b->op || a->value != b->value);
 }
 
-// Whether it is in the function's own frame, which holds no arguments yet.
+// True if the place is in the function's own frame, which holds no arguments yet.
 bool is_in_own_frame(const Place& place) {
   constexpr int64_t kReturnAddress = sizeof(uint64_t);
   if (place.kind == Place::Kind::kPieces)
@@ -136,7 +136,7 @@ bool is_in_own_frame(const Place& place) {
   });
 }
 
-// What of it the code of the function asks for: callers may leave out the rest.
+// Keeps the parts of the place that the function's code reads: callers may leave out the rest.
 Place only_used(const Place& place, const x86::ArgumentUses& uses) {
   using script::Op;
   Place result = place;
@@ -167,7 +167,7 @@ bool is_promoted(const Dwarf_Die& function, uint64_t language, const script::Typ
 
 bool is_unknown(const Place& place) { return place.kind == Place::Kind::kOptimizedOut; }
 
-// Where a list of locations begins to tell something, soon behind the entry.
+// The first address, soon after the entry, for which the list of locations gives a place.
 std::optional<uint64_t> first_told(const Dwarf_Die& variable, uint64_t entry) {
   constexpr uint64_t kSoon = 128;
   const auto location = attribute(variable, DW_AT_location);
@@ -180,7 +180,7 @@ std::optional<uint64_t> first_told(const Dwarf_Die& variable, uint64_t entry) {
   return first < entry + kSoon ? std::optional(first) : std::nullopt;
 }
 
-// What no convention tells, and of Rust everything.
+// Adds the arguments that no convention describes, and for Rust all arguments.
 void add_stored(Module& module, const VariablePlaces& places, const Dwarf_Die& function,
                 const std::vector<Dwarf_Die>& parameters, const std::vector<Located>& all,
                 std::vector<Place>& result) {
@@ -322,9 +322,9 @@ class EntryArguments {
     }
   }
 
-  // How far apart arguments lie on the stack depends on what their types are aligned to, which is not told
-  // for packed ones. The first one is next to the return address; from there on frames tell, if not where
-  // they begin.
+  // The distance of arguments on the stack depends on the alignment of their types, which debugging
+  // information does not give for packed ones. The first argument is next to the return address. From there
+  // on frames show the distances, though not where they begin.
   void correct_stack(std::vector<Place>& by_convention) {
     std::optional<int64_t> base;
     bool is_right = true;

@@ -115,7 +115,7 @@ Place Expression::simple(Place::Kind kind, Id node) const {
   return place;
 }
 
-// What the operations so far say, for a value or piece of `size` bytes.
+// The place that the operations so far describe, for a value or piece of `size` bytes.
 Place Expression::current(uint64_t size) {
   switch (form_) {
     case Form::kNone:

@@ -18,17 +18,17 @@ using Operations = std::vector<Dwarf_Op>;
 
 struct EntryOperand;
 
-// What expressions ask for about the frame of their function.
+// Answers what expressions ask about the frame of their function.
 class EntryValues {
  public:
   virtual ~EntryValues() = default;
-  // What something held when the function was entered; none: not known.
+  // The value that the operand had when the function was entered; nullopt if unknown.
   virtual std::optional<script::Code> at_entry(const EntryOperand& what) = 0;
-  // What a register, in DWARF's numbers, holds in the frame; none: not known.
+  // The value that a register, in DWARF's numbers, holds in the frame; nullopt if unknown.
   virtual std::optional<script::Code> general(unsigned dwarf_register) = 0;
 };
 
-// What an expression may ask for besides its own operands.
+// Everything an expression may ask for besides its own operands.
 struct ExpressionSurroundings {
   uint64_t load_bias = 0;
   bool is_entry = false;               // before the first instruction of the function
@@ -38,7 +38,7 @@ struct ExpressionSurroundings {
   EntryValues* frame = nullptr;  // null: registers are as they are, and what was before is not known
 };
 
-// What it has made use of.
+// Records what an expression has made use of.
 struct ExpressionUse {
   bool frame_base = false;
   bool cfa = false;
@@ -53,9 +53,9 @@ class Expression {
   Expression(const ExpressionSurroundings& surroundings, Dwarf_Attribute* attribute)
       : surroundings_(surroundings), attribute_(attribute) {}
 
-  // What the operations leave on the stack, or in a register; none: not known.
+  // The value that the operations leave on the stack, or in a register; nullopt if unknown.
   std::optional<script::Code> value(const Operations& operations);
-  // Of a value of `size` bytes.
+  // The place of a value of `size` bytes.
   script::Place place(std::span<const Dwarf_Op> operations, uint64_t size);
   const ExpressionUse& use() const { return use_; }
 
@@ -68,7 +68,7 @@ class Expression {
     bool is_signed = false;
     bool is_bit = false;  // LLVM's type of one bit, which DWARF gives a byte
   };
-  // What one location (or piece of one) is, besides an address on the stack.
+  // The kinds of one location, or one piece of it, besides an address on the stack.
   enum class Form : uint8_t { kMemory, kRegister, kValue, kNone };
 
   // From operation `at` to the end.

@@ -137,7 +137,7 @@ bool Expression::push_from_elsewhere(const Dwarf_Op& op) {
   }
 }
 
-// What was true at the entry is known there, and by callers.
+// A value of the entry is known at the entry itself, and to callers.
 bool Expression::push_entry_value(const Dwarf_Op& op) {
   Dwarf_Attribute inner;
   Dwarf_Op* ops = nullptr;

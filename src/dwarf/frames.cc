@@ -55,7 +55,8 @@ std::optional<uint64_t> register_of(const Operations& cfa) {
   return std::nullopt;
 }
 
-// Where the second line begins, or the one that is marked: compilers store the arguments before.
+// The address where the second line begins, or the line that is marked as the end of the prologue: compilers
+// store the arguments before it.
 uint64_t end_of_prologue(const Dwarf_Die& unit, uint64_t entry, const Dwarf_Die& function) {
   Dwarf_Lines* lines = nullptr;
   size_t count = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where the frame of a function is at an address of its code.
+// Finds the frame of a function at an address of its code.
 #pragma once
 
 #include <elfutils/libdw.h>
@@ -24,7 +24,7 @@ class FrameTable {
   FrameTable(Elf* program, Dwarf* dwarf);
   // Empty: not known.
   Operations cfa_at(FileAddr pc) const;
-  // Where the caller's value of a register, in DWARF's numbers, is.
+  // Says where the caller's value of a register, in DWARF's numbers, is saved.
   struct Saved {
     enum class Kind : uint8_t { kLost, kUnchanged, kTold } kind = Kind::kLost;
     Operations location;  // as of a variable
@@ -48,8 +48,8 @@ struct FrameRules {
   // A register holds the base, as set up by the prologue.
   bool base_is_register() const;
 
-  // Of functions that align their frame: r10 or r13 holds the CFA, and is told as a base without saying where
-  // that is so. `dwarf_register`: one of them.
+  // Some functions align their frame. r10 or r13 then holds the CFA in a part of the function, and is used as
+  // a base without saying in which part. `dwarf_register` is one of the two.
   bool holds_cfa(unsigned dwarf_register) const;
   const FrameTable* table = nullptr;
   uint64_t entry = 0;

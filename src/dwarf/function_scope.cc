@@ -101,7 +101,7 @@ std::optional<script::Place> FunctionScope::bound_place(const Dwarf_Die& die) co
   return place;
 }
 
-// What the file declares and another module defines.
+// Finds a variable that the file declares and another module defines.
 std::optional<Variable> FunctionScope::find_bound(std::string_view name) {
   if (!unit_) return std::nullopt;
   const Names& names = unit_->names();
@@ -210,7 +210,7 @@ std::optional<Variable> FunctionScope::find_global(std::string_view name) {
   return found ? std::optional(global(*found)) : std::nullopt;
 }
 
-// Of C and C++; others have no such difference.
+// Only C and C++ make this difference.
 bool FunctionScope::is_visible(const Dwarf_Die& variable) {
   const uint64_t language = module_.unit_of(variable).language();
   return attribute(variable, DW_AT_external) || !(is_c(language) || is_c_plus_plus(language));

@@ -37,13 +37,14 @@ class FunctionScope final : public script::Scope {
   std::optional<Variable> find_global(std::string_view name);
   std::optional<Dwarf_Die> named_in(const Names& names, std::string_view name) const;
   bool is_visible(const Dwarf_Die& variable);
-  // Of the file that the function is written in.
+  // The index of the file in which the function is written.
   UnitIndex& source_unit();
   std::optional<Variable> find_in_unit(std::string_view file, const std::string& name);
   Variable local(const Dwarf_Die& die, bool is_parameter, bool just_begins = false);
   Variable global(const Dwarf_Die& die);
   std::optional<Variable> find_bound(std::string_view name);
-  // Where the module's code finds what several modules may define; none: it is the module's own.
+  // The place where the module's code finds a variable that several modules may define; nullopt if it is the
+  // module's own.
   std::optional<script::Place> bound_place(const Dwarf_Die& die) const;
   std::vector<Variable> parameters_of(const Dwarf_Die& owner);
   // The type of a variable here: of an array, with its length.

@@ -26,7 +26,7 @@ int f(node_t* list, int n, struct node by_value) {
 long g(long n) { return n + f(0, (int)n, (struct node){0}); }
 )";
 
-// Where sections of debugging information are in the file.
+// The offsets and sizes of the sections of debugging information in the file.
 std::vector<std::pair<size_t, size_t>> debug_sections(const std::vector<uint8_t>& image) {
   std::vector<std::pair<size_t, size_t>> result;
   ::elf_version(EV_CURRENT);

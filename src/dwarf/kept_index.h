@@ -19,8 +19,8 @@ class KeptIndex {
  public:
   // There is never one.
   KeptIndex() = default;
-  // Of a file that has a build-id, and so much debugging information that an index is worth it. Both must
-  // outlive this.
+  // Takes a file that has a build-id and so much debugging information that an index is worth it. Both
+  // arguments must outlive this object.
   KeptIndex(const Handles& debug, const IndexCache& cache);
 
   // Null: there is none yet.
@@ -28,7 +28,7 @@ class KeptIndex {
   bool can_be_made() const { return files_ && !index_; }
   // Null: it cannot be. `units` as libdw finds them, `ranges` sorted.
   const NameIndex* make(std::span<const IndexedUnit> units, std::span<const IndexedRange> ranges);
-  // What became of it, for users who ask; empty: nothing to tell.
+  // Says for users what became of the index; empty if there is nothing to say.
   const std::string& note() const { return note_; }
 
  private:

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is found must be the same without an index, with one that was made just now and with one that was
-// kept.
+// Looking up names gives the same answer without an index, with one that was just made, and with a kept one.
 #include "dwarf/kept_index.h"
 
 #include <fmt/core.h>
@@ -64,7 +63,7 @@ class KeptIndexFiles : public ::testing::Test {
   }
   ~KeptIndexFiles() override { fs::remove_all(home_); }
 
-  // What is found, and how.
+  // The answer, and how it was found.
   std::pair<std::string, std::string> look(const std::vector<uint8_t>& image, const FileCache* cache) {
     auto info = DebugInfo::open({.name = "sample.so",
                                  .program = image,

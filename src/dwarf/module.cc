@@ -9,7 +9,7 @@ namespace blip::dwarf {
 
 namespace {
 
-// How much is looked through for definitions of types that are elsewhere.
+// The most bytes that are searched for definitions of types that are elsewhere.
 constexpr uint64_t kMostLookedThrough = uint64_t{1} << 30;
 constexpr uint64_t kLeastLookedThrough = 1 << 20;  // each time
 
@@ -19,7 +19,7 @@ Dwarf_Die unit_entry(const Dwarf_Die& die) {
   return unit;
 }
 
-// As libdw would make it: relative to where the compiler ran.
+// Makes the path as libdw would: relative to the folder in which the compiler ran.
 std::optional<std::string> split_path(const Dwarf_Die& skeleton) {
   const auto text = [&](unsigned name) -> std::string {
     auto found = own_attribute(skeleton, name);
@@ -74,7 +74,7 @@ void Module::add_units(Dwarf* dwarf) {
   }
 }
 
-// Code that the linker dropped keeps its entries, at address 0. What dwz has put apart has no code.
+// Code that the linker dropped keeps its entries, at address 0. The file that dwz made has no code.
 void Module::add_unit(const Dwarf_Die& unit) {
   Dwarf_Addr base = 0, begin = 0, end = 0;
   for (ptrdiff_t i = 0; (i = ::dwarf_ranges(const_cast<Dwarf_Die*>(&unit), i, &base, &begin, &end)) > 0;)

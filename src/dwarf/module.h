@@ -34,12 +34,13 @@ class Module final : public TypeSurroundings {
   // The one that holds the entry.
   UnitIndex& unit_of(const Dwarf_Die& die);
   std::vector<Dwarf_Die> units();
-  // Those that may have an entry of this name, the whole name of a function, a variable or a type; then those
-  // of the alternate file. All if it is empty. Of an inlined function the name may be mangled.
+  // Returns the units that may have an entry of this name, the whole name of a function, variable or type;
+  // after them those of the alternate file. If the name is empty it returns all units. The name of an inlined
+  // function may be mangled.
   std::vector<Dwarf_Die> units_naming(std::string_view name, IndexedNames kind);
   // Those that may refer to one of the entries, which may be the alternate file's.
   std::vector<Dwarf_Die> units_referring_to(std::span<const Dwarf_Die> entries);
-  // What `look` finds first in the names of a unit, if they may hold this one.
+  // Returns what `look` finds first in the names of a unit, if they may hold this name.
   template <typename Look>
   auto find_in_units(std::string_view name, Look look) -> decltype(look(std::declval<const Names&>())) {
     for (const Dwarf_Die& unit : units_naming(name, IndexedNames::kGlobal))
@@ -55,7 +56,8 @@ class Module final : public TypeSurroundings {
   // The file that has the code.
   Elf* program() const { return program_.elf ? program_.elf.get() : debug_.elf.get(); }
   const EntrySymbols& entry_symbols();
-  // How far below the thread pointer an executable's block begins; none: it has no such variables.
+  // The distance from the beginning of the executable's block of thread-local variables up to the thread
+  // pointer; nullopt if it has no such variables.
   std::optional<uint64_t> executable_tls_offset() const;
 
   const std::string& index_note() const { return index_.note(); }
@@ -74,7 +76,7 @@ class Module final : public TypeSurroundings {
   void add_skeletons(std::set<size_t>& chosen);
   void add_units(Dwarf* dwarf);
   void add_unit(const Dwarf_Die& unit);
-  // Of those from `first` to before `last`, whose offsets go up.
+  // Searches the units from `first` to before `last`, whose offsets increase.
   std::optional<size_t> unit_around(uint64_t offset, size_t first, size_t last) const;
   std::vector<Dwarf_Die> chosen_units(const std::set<size_t>& chosen);
   Elf* alternate() const { return debug_.alternate ? debug_.alternate->elf.get() : nullptr; }

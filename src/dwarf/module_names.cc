@@ -21,7 +21,7 @@ std::vector<Dwarf_Die> Module::chosen_units(const std::set<size_t>& chosen) {
   return result;
 }
 
-// Where the tables of units that number their strings begin; sorted.
+// The offsets of the string tables of units that number their strings; sorted.
 std::vector<std::pair<uint64_t, size_t>> Module::string_tables() {
   std::vector<std::pair<uint64_t, size_t>> tables;
   for (size_t i = 0; i < own_units_; ++i)

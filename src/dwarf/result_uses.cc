@@ -67,7 +67,7 @@ class Search {
     return all;
   }
 
-  // What the caller itself returns.
+  // The result registers of the caller's own result.
   x86::ArgumentUses certain_results(const Dwarf_Die& caller) {
     const x86::ArgumentUses own = result_registers(conventional_result(module_, caller));
     return !may_lose_result(module_, caller) || has_all(taken(caller), own) ? own : x86::ArgumentUses{};

@@ -28,7 +28,7 @@ class StoredArguments {
   script::Place unchanged(const script::Place& later, uint64_t distance) const;
 
  private:
-  // What a node of such a place stands for.
+  // Says what a node of such a place stands for.
   struct Meaning {
     enum class Kind : uint8_t { kNone, kNumber, kFrame, kArgument } kind = Kind::kNone;
     int64_t value = 0;  // a number, a distance from rsp at the entry, a register

@@ -45,7 +45,8 @@ bool find_empty_range(const Dwarf_Attribute& location, FileAddr pc, Dwarf_Op*& o
   return found;
 }
 
-// What is told for the whole function by a register that holds the CFA in a part of it; empty: it is not.
+// The location relative to the CFA, where one location for the whole function names a register that holds the
+// CFA in a part of it. Empty if that is not so.
 Operations by_cfa(std::span<const Dwarf_Op> ops, const FrameRules& frame) {
   constexpr unsigned kFirst = 10, kSecond = 13;
   const unsigned reg = ops.empty() ? 0U : ops[0].atom - unsigned{DW_OP_breg0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where variables are at a site.
+// Finds where variables are at a site.
 #pragma once
 
 #include <vector>
@@ -12,18 +12,18 @@
 
 namespace blip::dwarf {
 
-// Whether an attribute is a list of locations, and not one for the whole scope.
+// True if the attribute is a list of locations, and not one location for the whole scope.
 bool is_list(Dwarf_Attribute location);
 
 struct Located {
   script::Place place;
   bool is_told = false;   // there is a location, even if not here
   bool is_unset = false;  // it is told for what comes behind the prologue
-  // Of an argument that is a structure: what the location shows about the way it was passed.
+  // For a structure that is an argument: how it was passed, as far as the location shows it.
   enum class Passed : uint8_t { kNotShown, kAsValue, kAsPointer } passed = Passed::kNotShown;
 };
 
-// What expressions may ask for at a site; without a function: what needs no frame.
+// Answers what expressions may ask at a site. Without a function it answers only what needs no frame.
 class VariablePlaces {
  public:
   // `callers`: what they know of the frame; may be null, and must outlive this.
@@ -33,7 +33,7 @@ class VariablePlaces {
   Located locate(const Dwarf_Die& variable, uint64_t size, bool just_begins = false) const;
   // The same, where a place that is not set yet is none.
   script::Place place(const Dwarf_Die& variable, uint64_t size, bool just_begins = false) const;
-  // What an expression leaves, such as the bound of an array; none: not known here.
+  // The value that an expression leaves, such as the bound of an array; nullopt if it is unknown here.
   std::optional<script::Code> value(Dwarf_Attribute expression) const;
   bool base_is_register() const { return frame_.base_is_register(); }
 
@@ -50,11 +50,11 @@ class VariablePlaces {
 std::vector<script::Place> entry_places(Module& module, const VariablePlaces& places,
                                         const Dwarf_Die& function, const std::vector<Dwarf_Die>& parameters);
 
-// What `function` returns by the convention, at its return.
+// The place, by the convention and at its return, of what `function` returns.
 script::Place conventional_result(Module& module, const Dwarf_Die& function);
-// Whether the compiler may have left that out, without a word: result_uses.h.
+// True if the compiler may have left out the result without saying so: result_uses.h.
 bool may_lose_result(Module& module, const Dwarf_Die& function);
-// What `function` returns, at its return, as far as it is certain.
+// The place of what `function` returns, at its return, as far as it is certain.
 script::Place returned_place(Module& module, const Dwarf_Die& function);
 
 }  // namespace blip::dwarf

@@ -21,7 +21,7 @@ class CodeAddressSet {
     if (!parts_.empty()) all_ = {parts_.front().range.begin, parts_.back().range.end};
   }
 
-  // Whether the address is code.
+  // Adds an address; false if it is no code.
   bool add(FileAddr address) {
     if (!all_.contains(address)) return false;
     Part* part = find(address);

@@ -20,7 +20,7 @@ std::optional<T> load(std::span<const uint8_t> bytes, uint64_t offset) {
   return value;
 }
 
-// As span::subspan, cut to what is there.
+// Like span::subspan, but cut to the bytes that exist.
 inline std::span<const uint8_t> clamped(std::span<const uint8_t> bytes, uint64_t offset, uint64_t size) {
   if (offset >= bytes.size()) return {};
   return bytes.subspan(offset, std::min<uint64_t>(size, bytes.size() - offset));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Call frame instructions (DWARF 5, 6.4.2). What they tell of other registers than rbp and the return address
-// is passed over.
+// Call frame instructions (DWARF 5, 6.4.2). Rules for registers other than rbp and the return address are
+// skipped.
 #include "elf/call_frame.h"
 
 #include <dwarf.h>

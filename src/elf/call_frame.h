@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a frame's call frame instructions tell, at each of its instructions, of what a walk up the stack
-// needs.
+// Reads from a frame's call frame instructions, for each instruction, what a walk up the stack needs.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +12,14 @@ namespace blip::elf {
 
 inline constexpr uint64_t kDwarfRbp = 6, kDwarfRsp = 7, kDwarfRip = 16;
 
-// How the canonical frame address is found: a register and an offset, or an expression.
+// The rule for the canonical frame address: a register and an offset, or an expression.
 struct CfaDefinition {
   uint64_t dwarf_register = UINT64_MAX;
   int64_t offset = 0;
   std::span<const uint8_t> expression;  // instead, if it is not empty
 };
 
-// Where the caller's value of a register is.
+// The place of the caller's value of a register.
 struct SavedRegister {
   enum class Where : uint8_t {
     kSame,       // in the register still

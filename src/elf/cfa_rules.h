@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where the frame of a function is at each of its instructions, as its unwind table tells.
+// Finds the frame of a function at each of its instructions, from the unwind table.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace blip::elf {
 
-// How the canonical frame address is found: rsp before the call that made the frame, so rsp + 8 at the entry.
+// The rule for the canonical frame address: rsp before the call that made the frame, so rsp + 8 at the entry.
 struct CfaRule {
   enum class Base : uint8_t { kRsp, kRbp, kOther };  // kOther: another register, or an expression
   Base base = Base::kOther;
@@ -38,7 +38,7 @@ class CfaTable {
     FileRange range;
     std::vector<CfaRow> rows;
   };
-  // Of the frame that holds the address; nothing: there is none, or it cannot be read.
+  // The rows of the frame that holds the address; nullopt if there is none, or it cannot be read.
   std::optional<Rows> rows_at(FileAddr address) const;
 
   // The address is in a frame that is_signal_frame.

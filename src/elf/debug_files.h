@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where the symbols of a stripped file are: in a file of their own, or packed inside of it.
+// Finds the symbols of a stripped file: in a file of their own, or packed inside it.
 #pragma once
 
 #include <span>

@@ -20,7 +20,7 @@ struct DebugLink {
 // Nothing where there is no such section, or a malformed one.
 std::optional<DebugLink> debug_link(const ElfFile& file);
 
-// Of the whole file, as .gnu_debuglink counts it. Reads every byte.
+// The checksum of the whole file as .gnu_debuglink computes it. Reads every byte.
 uint32_t file_crc(const ElfFile& file);
 
 }  // namespace blip::elf

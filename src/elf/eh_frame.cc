@@ -34,7 +34,7 @@ struct Part {
   bool is_debug_frame = false;
 };
 
-// Where .eh_frame_hdr points: the end is not told, only the terminator.
+// Takes the section to which .eh_frame_hdr points. Its end is unknown; only a terminator marks it.
 Part find_by_program_header(const ElfFile& file) {
   const ProgramHeader* header = file.find_program_header(PT_GNU_EH_FRAME);
   if (!header) return {};

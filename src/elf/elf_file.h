@@ -89,19 +89,19 @@ class ElfFile {
   std::span<const uint8_t> file_bytes(FileOffset offset, uint64_t size) const;
 
   std::optional<FileAddr> address_of(FileOffset offset) const;
-  // Where instructions can be, sorted and merged: the executable sections, or the executable segments of a
-  // file without section headers.
+  // The ranges that may hold instructions, sorted and merged: the executable sections, or the executable
+  // segments of a file without section headers.
   std::span<const FileRange> code_ranges() const { return code_ranges_; }
   bool is_code(FileAddr address) const;
 
   // Lower-case hex, or empty.
   std::string build_id() const;
-  // Where a process that has the file loaded holds the id's bytes; nothing if it is not loaded.
+  // The range in which a process that has loaded the file holds the id; nullopt if it is not loaded.
   std::optional<FileRange> build_id_range() const;
   bool is_go() const;
 
-  // What was read of a mapped file is not counted as blip's memory until it is read again, from the page
-  // cache.
+  // Pages of a mapped file that were read no longer count as blip's memory, until they are read again from
+  // the page cache.
   void release_pages() const { mapping_.release_pages(); }
 
  private:

@@ -99,7 +99,7 @@ constexpr auto kWritten = std::to_array<std::string_view>({
     "template",
 });
 
-// What Rust's v0 scheme writes as one letter, or not at all.
+// Parts of names that Rust's v0 scheme writes as one letter, or leaves out.
 constexpr auto kRustWritten = std::to_array<std::string_view>({
     "i8",  "i16",  "i32",   "i64",    "i128",   "isize",   "u8",     "u16",  "u32",
     "u64", "u128", "usize", "f32",    "f64",    "str",     "dyn",    "mut",  "as",
@@ -131,7 +131,7 @@ struct Piece {
   }
 };
 
-// What every mangled name must contain whose demangled form the pattern matches.
+// The words that a mangled name must contain if the pattern matches its demangled form.
 std::vector<std::string> glob_words(std::string_view pattern) {
   constexpr std::string_view kWildcards = "*?[]";
   auto is_wildcard = [&](size_t i) { return i < pattern.size() && kWildcards.find(pattern[i]) != kNone; };
@@ -164,7 +164,7 @@ std::string without_brackets(std::string_view name) {
   return result;
 }
 
-// Where an operator's name begins, or the end: is_operator is none.
+// The offset at which an operator's name begins, or the end; is_operator is no operator.
 size_t operator_in(std::string_view name) {
   constexpr std::string_view kOperator = "operator";
   for (size_t at = 0; (at = name.find(kOperator, at)) != kNone; at += kOperator.size()) {

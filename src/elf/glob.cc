@@ -41,7 +41,7 @@ std::optional<ClassMatch> match_class(std::string_view pattern, char c) {
   return ClassMatch{length, found != negated};
 }
 
-// How much of the pattern takes this one character (never '*'), or nothing.
+// The length of the part of the pattern that matches this one character (never '*'), or nullopt.
 std::optional<size_t> match_one(std::string_view pattern, char c) {
   if (pattern[0] == '?') return 1;
   if (pattern[0] == '[')

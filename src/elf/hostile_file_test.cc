@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Whatever a file contains, every reader ends, in bounds (the sanitizers watch) and in reasonable time.
+// Every reader ends in bounds (the sanitizers watch) and in reasonable time, whatever a file contains.
 #include <gtest/gtest.h>
 
 #include <random>

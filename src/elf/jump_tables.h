@@ -13,9 +13,9 @@ namespace blip::elf {
 // name a table.
 std::vector<FileAddr> jump_table_targets(const ElfFile& file);
 
-// Where tables and other data begin that code takes the address of, sorted, each once: a table does not reach
-// past the next. A superset, found like the above; in a file that is not position independent also the tables
-// of `jmp *table(,%rax,8)`.
+// The addresses at which tables and other data begin, if code takes their address; sorted, each once. A table
+// does not reach past the next one. This is a superset, found as above. In a file that is not position
+// independent it has the tables of `jmp *table(,%rax,8)` too.
 std::vector<FileAddr> table_starts(const ElfFile& file);
 
 }  // namespace blip::elf

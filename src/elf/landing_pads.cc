@@ -29,7 +29,7 @@ void read_call_sites(ByteReader& reader, FileAddr base, const ElfFile& file, std
   }
 }
 
-// How many bytes the LSDA had.
+// Returns the number of bytes of the LSDA.
 uint64_t read_lsda(const ElfFile& file, FileAddr lsda, FileAddr function, std::vector<FileAddr>& pads) {
   ByteReader reader(file.bytes_from(lsda));
   auto base_encoding = reader.read<uint8_t>();

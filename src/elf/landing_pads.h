@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where exception handling enters code, from .eh_frame and .gcc_except_table.
+// Finds where exception handling enters code, from .eh_frame and .gcc_except_table.
 #pragma once
 
 #include <vector>

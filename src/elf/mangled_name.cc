@@ -33,7 +33,7 @@ class Cursor {
   std::string_view rest_;
 };
 
-// Of X::X, which is X, and of X::~X.
+// Reads X::X, which is X, or X::~X.
 std::optional<std::string_view> constructor_or_destructor(Cursor& at, std::string_view of_class) {
   for (const std::string_view kind : {"C1", "C2", "C3"})
     if (at.take(kind)) return at.take("E") ? std::optional(of_class) : std::nullopt;

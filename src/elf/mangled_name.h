@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What can be told of a mangled name without demangling it, which takes a hundred times as long.
+// Answers questions about a mangled name without demangling it, which takes a hundred times as long.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which functions and modules a SPEC means.
+// Decides which functions and modules a SPEC means.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@ namespace blip::elf {
 // product of the lengths. An unclosed '[' is itself, so "operator[]" matches literally.
 bool glob_match(std::string_view pattern, std::string_view text);
 
-// Whether the text has a glob character; "operator[]" and "f[abi:cxx11]" have none.
+// True if the text has a glob character; "operator[]" and "f[abi:cxx11]" have none.
 bool is_glob(std::string_view text);
 
 // kAsWritten: `f` is no `ns::f`. kAny: it is, and `f` is `ns::f<int>`.

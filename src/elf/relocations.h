@@ -9,7 +9,7 @@
 
 namespace blip::elf {
 
-// What the loader stores: at `place` the run-time address of `value`.
+// The loader stores at `place` the run-time address of `value`.
 struct StoredPointer {
   FileAddr place;
   FileAddr value;

@@ -16,7 +16,7 @@ struct RseqSection {
   FileAddr abort;
 };
 
-// What the section __rseq_cs lists; entries that do not point at code are skipped.
+// Reads the section __rseq_cs; entries that do not point at code are skipped.
 std::vector<RseqSection> rseq_sections(const ElfFile& file);
 
 }  // namespace blip::elf

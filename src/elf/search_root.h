@@ -12,10 +12,11 @@ namespace blip::elf {
 // FIFO.
 Fd open_in_root(const SearchRoot& root, const std::string& path);
 
-// Where distributions put debug files.
+// The folder in which distributions put debug files.
 inline constexpr const char* kDebugDirectory = "/usr/lib/debug";
 
-// Where a debug file of that build-id is: "/usr/lib/debug/.build-id/xx/yyyy.debug"; empty: it is too short.
+// The path of a debug file with that build-id: "/usr/lib/debug/.build-id/xx/yyyy.debug"; empty if the id is
+// too short.
 std::string build_id_path(const std::string& build_id);
 
 }  // namespace blip::elf

@@ -17,8 +17,8 @@ Error wrong(std::string_view text, const std::string& what) {
   return Error(ErrorKind::kUsage, fmt::format("'{}': {}", text, what));
 }
 
-// Where a single ':' separates the module. Of three in a row the first does ("m:::f" is "::f" in m); inside
-// brackets none does ("f[abi:cxx11]").
+// The offset of the single ':' that separates the module. Of three in a row it is the first one ("m:::f" is
+// "::f" in m); inside brackets none separates ("f[abi:cxx11]").
 size_t find_separator(std::string_view text) {
   int depth = 0;
   for (size_t i = 0; i < text.size(); ++i) {

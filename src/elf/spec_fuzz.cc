@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Whatever the user types: a SPEC or an error, and the index finds the same functions as a walk over all
-// names.
+// Any text that a user types gives a SPEC or an error, and the index finds the same functions as a walk over
+// all names.
 #include "base/check.h"
 #include "elf/function_index.h"
 #include "elf/spec.h"

@@ -53,8 +53,8 @@ size_t distance(std::string_view wanted, std::string_view name) {
   return inside ? std::min(best, limit) : best;
 }
 
-// Whether three letters in a row of the wanted word, or both its ends, occur: cheap, and true of near names
-// unless they are short.
+// True if three letters in a row of the wanted word, or both its ends, occur. This is cheap, and holds for
+// similar names unless they are short.
 bool shares_letters(std::string_view wanted, std::string_view mangled) {
   if (wanted.size() < 6) return true;
   for (size_t i = 0; i + 3 <= wanted.size(); ++i)

@@ -54,7 +54,7 @@ void for_each_symbol(std::span<const uint8_t> symbols, Visit visit) {
 
 using Iterator = std::vector<Function>::iterator;
 
-// Of functions at one address, each name once.
+// Keeps each name of the functions at one address once.
 Iterator merge_names(Iterator begin, Iterator end) {
   if (end - begin < 2) return end;
   std::sort(begin, end, [](const Function& a, const Function& b) { return a.name < b.name; });

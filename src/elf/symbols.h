@@ -55,7 +55,7 @@ class SymbolTable {
   Status find_tables(const ElfFile& file);
   void collect(const ElfFile& file, const Table& table);
   void sort_and_merge();
-  // Where a function without a size must end: at the next symbol, section or segment.
+  // The address at which a function without a size must end: the next symbol, section or segment.
   template <typename Visit>
   void for_each_boundary(const ElfFile& file, Visit visit) const;
   void guess_sizes(const ElfFile& file);

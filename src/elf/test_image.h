@@ -111,7 +111,7 @@ class TestImage {
   std::string section_names_, symbol_names_;
 };
 
-// As sstrip(1) leaves a file: the kernel and the loader do not miss them.
+// The image as sstrip(1) leaves it: the kernel and the loader need no section headers.
 inline std::vector<uint8_t> without_section_headers(std::vector<uint8_t> image) {
   for (size_t i = 0; i < sizeof(Elf64_Off); ++i) image.at(offsetof(Elf64_Ehdr, e_shoff) + i) = 0;
   return image;

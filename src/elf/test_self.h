@@ -23,7 +23,7 @@ inline const ElfFile& test_self() {
   return self;
 }
 
-// What the kernel added to the file's addresses when it loaded this program.
+// The difference between the addresses at which the kernel loaded this program and those in its file.
 inline uint64_t load_bias() { return getauxval(AT_ENTRY) - test_self().entry().value; }
 
 template <typename T>

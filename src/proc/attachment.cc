@@ -118,9 +118,9 @@ void Attachment::let_go(Thread& thread, FilteredSleeps& sleeps) {
         longest_stop_, Clock::now() - thread.seen_running_at - thread.waited_for_cpu);
 }
 
-// Something failed, or took too long, before these had stopped; the others do not wait for them. Whoever was
-// interrupted stops as soon as it runs, its system call may need repair, and it goes on at once. One that
-// never stops is let go when this OS thread ends.
+// Something failed, or took too long, before these threads had stopped; the others do not wait for them. A
+// thread that was interrupted stops as soon as it runs. Its system call may need repair; then it goes on at
+// once. One that never stops is let go when this OS thread ends.
 void Attachment::settle_rest(FilteredSleeps& sleeps) {
   const auto begin = Clock::now();
   for (Backoff backoff;; backoff.pause()) {

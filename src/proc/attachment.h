@@ -16,8 +16,8 @@ inline constexpr std::chrono::milliseconds kStopDeadline{2000};
 
 struct StopLimits {
   std::chrono::milliseconds patience = kStopDeadline;  // with a thread that does not stop
-  // The longest that a thread may be held; none: for as long as it takes. Where the others do not stop soon
-  // enough they are let go (pause.h).
+  // The longest time that a thread may be held; nullopt for as long as it takes. If the other threads do not
+  // stop soon enough, all are let go (pause.h).
   std::optional<std::chrono::nanoseconds> pause{};
 };
 

@@ -477,7 +477,7 @@ TEST(BlockingCalls, are_not_disturbed_behind_a_filter_by_remote_calls) {
   disturb_all(Disturb::kRemoteCalls, Filter::kForbidsRestarts);
 }
 
-// Who may not suspend the filter makes the calls again as they were.
+// A user who may not suspend the filter makes the calls again as they were.
 TEST(BlockingCalls, are_not_disturbed_behind_a_filter_by_an_ordinary_user) {
   if (::getuid() != 0) GTEST_SKIP() << "needs root";
   for (const Disturb how : {Disturb::kStop, Disturb::kRemoteCalls}) {

@@ -41,8 +41,8 @@ class Command {
   // instruction. Or until it has executed another program, which is held before its first instruction, or
   // has ended.
   Result<RunEnd> run_to(TargetAddr addr, const std::function<Result<bool>()>& arrived);
-  // Of a held program that has made threads, lets all but the first run until they wait, or for a moment:
-  // one that was caught in a probe leaves it. They are held again afterwards.
+  // Lets all but the first thread of a held program run until they wait, or for a moment: a thread that was
+  // caught in a probe leaves it. They are held again afterwards.
   Status let_others_run(std::chrono::milliseconds moment);
   // Lets it run, free of blip. Fine also if a signal has ended it meanwhile.
   Status go();

@@ -58,7 +58,8 @@ Status can_run(const std::string& path) {
   return {};
 }
 
-// The first candidate that can be run. Of several failures the one that says most: a file that is there.
+// Returns the first candidate that can be run. If all fail, the failure that says most is returned: that of a
+// file that exists.
 Result<std::string> look_up(const std::string& name) {
   std::optional<Error> best;
   for (const std::string& path : candidates(name)) {

@@ -58,8 +58,7 @@ bool run_until_call(pid_t blip, int n) {
   }
 }
 
-// What has become of the commands of a killed blip, which are our children now; blip's threads are reaped
-// too.
+// How the commands of a killed blip ended. They are our children now; blip's threads are reaped too.
 std::set<std::string> reap_all() {
   std::set<std::string> fates;
   for (int waited = 0; waited < kPatience;) {

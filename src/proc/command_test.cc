@@ -34,7 +34,7 @@ bool held(const Command& command) {
 
 std::string target(const std::string& name) { return std::string(BLIP_TEST_TARGET_DIR) + "/" + name; }
 
-// What the words print when a shell-like parent starts them.
+// The output of the words when a shell-like parent starts them.
 std::string output_of_direct(const Words& words) {
   test::CapturedOutput output;
   const pid_t pid = ::fork();

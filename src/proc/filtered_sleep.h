@@ -12,7 +12,7 @@
 
 namespace blip::proc {
 
-// Whether a seccomp filter sees the system calls of this stopped thread.
+// True if a seccomp filter sees the system calls of this stopped thread.
 Result<bool> has_filter(pid_t pid, pid_t tid);
 
 // The number of the call that a thread stopped at kRestartBlock sleeps in. SYS_restart_syscall if the thread

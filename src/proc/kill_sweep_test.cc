@@ -138,7 +138,7 @@ void expect_clean_text(pid_t pid) {
   EXPECT_EQ(now, site->original);
 }
 
-// How often the injector makes the system call.
+// The number of times that the injector makes the system call.
 int count_calls(pid_t target, const std::string& system_call) {
   const std::string log = fmt::format("/tmp/blip-proc-test-strace-{}", ::getpid());
   run_injector(target, system_call + ":when=9999:error=EIO", log);

@@ -29,7 +29,7 @@ Registers with_frame(Registers registers, const StubFrame& frame) {
   return registers;
 }
 
-// What is popped lies within the red zone below rsp, and is still there.
+// The words that the stub has popped lie in the red zone below rsp, and are still there.
 Result<TargetAddr> find_frame(const Registers& registers, const Memory& memory, StubPlace place) {
   TargetAddr at = TargetAddr(registers.rsp) - place.popped * sizeof(uint64_t);
   for (size_t i = 0; !place.in_frame && i < kMostCalls; ++i, at = at + sizeof(StubCall)) {

@@ -54,7 +54,7 @@ class RemoteCaller {
 
   pid_t pid() const { return pid_; }
   pid_t tid() const { return thread_->tid; }
-  // Where the thread was stopped.
+  // The registers with which the thread was stopped.
   const Registers& registers() const { return original_; }
   // True if only mmap and munmap may be called.
   bool restricted() const { return restricted_; }
@@ -92,7 +92,7 @@ class RemoteCaller {
   Status leave_stub();
   Status write(TargetAddr at, std::span<const uint8_t> bytes);
 
-  // How many of the calls were made, perhaps none: a signal came first.
+  // The number of calls that were made; it may be 0 if a signal came first.
   Result<size_t> run_together(std::span<CallList::Call> calls);
   Layout lay_out(std::span<const CallList::Call> calls) const;
   Status enter(const Layout& layout);

@@ -82,7 +82,7 @@ void RemoteCaller::take_arena_back() {
   if (!in_stub_) std::fill(arena_.here.begin(), arena_.here.end(), 0);
 }
 
-// As many as there is room for; behind them the one that sends the signal.
+// Lays out as many calls as there is room for, and behind them the one that sends the signal.
 RemoteCaller::Layout RemoteCaller::lay_out(std::span<const CallList::Call> calls) const {
   const bool lent = !arena_.here.empty();
   const uint64_t room = lent ? arena_.here.size() - sizeof(StubFrame) : kMaxBytes;
@@ -167,8 +167,8 @@ Result<size_t> RemoteCaller::run_to_mark(const Layout& layout, std::span<CallLis
   }
 }
 
-// What was made, the sending of the signal included. The results are the target's word, as is all that it is
-// asked to do for blip.
+// The number of calls that were made, the sending of the signal included. The results are the target's word,
+// as is all that it is asked to do for blip.
 Result<size_t> RemoteCaller::take_results(const Layout& layout, std::span<CallList::Call> calls) {
   const Registers& now = thread_->registers;
   const uint64_t offset = now.rip - site_.addr.value;

@@ -53,7 +53,8 @@ constexpr size_t kCallWords = sizeof(StubCall) / sizeof(uint64_t);
 constexpr uint64_t kTest = 11, kStore = 15, kJump = 20, kDone = 22;  // offsets
 static_assert(kCode[kStubCall] == 0x0f && kStore == kStubReturn);
 
-// Where each instruction begins, in order: that many words are popped there. From kDone on it is the frame.
+// The number of words that are popped where each instruction begins, in order. From kDone on the frame is
+// popped.
 constexpr std::array<uint8_t, 9> kBegins = {0, 1, 2, 3, 4, 6, 8, 10, kTest};
 constexpr std::array<uint8_t, 5> kBeginsInFrame = {kDone, 23, 25, 26, 27};
 

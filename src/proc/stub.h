@@ -22,7 +22,7 @@ struct StubCall {
   uint64_t more = 1;
 };
 
-// What comes behind the calls: with it the thread is as it was. The stub knows it by `more`.
+// Follows the calls; with it the thread becomes as it was. The stub knows it by `more`.
 struct StubFrame {
   uint64_t rax, rdi, rsi, rdx, r10, r8, r9;
   uint64_t more = 0;
@@ -37,15 +37,16 @@ StubFrame make_stub_frame(const Registers& resume);
 std::array<uint8_t, kStubSize> make_stub(uint64_t resume_rip);
 bool is_stub(std::span<const uint8_t> bytes);
 
-// Of a thread stopped in the stub, by the offset of its rip. None: no instruction of the stub begins there.
+// The place of a thread stopped in the stub, by the offset of its rip. Nullopt if no instruction of the stub
+// begins there.
 struct StubPlace {
   size_t popped = 0;      // words, of the call or frame at hand
   bool in_frame = false;  // it is certain that this is the frame, and not a call
 };
 std::optional<StubPlace> place_in_stub(uint64_t offset);
 
-// How many of the calls that begin at `first` such a thread has made. At kStubReturn the last one is among
-// them, and its result still in rax.
+// The number of calls, of those that begin at `first`, that such a thread has made. At kStubReturn the last
+// one is among them, and its result is still in rax.
 std::optional<size_t> calls_made(uint64_t offset, uint64_t rsp, uint64_t first);
 
 uint64_t resume_rip_of(std::span<const uint8_t> stub);

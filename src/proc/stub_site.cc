@@ -86,7 +86,7 @@ std::optional<TargetAddr> find_slack(const Memory& memory, TargetAddr base, cons
   return std::nullopt;
 }
 
-// What the file has at this place; nothing where it cannot be opened from here.
+// The bytes of the file at this place; empty if the file cannot be opened from here.
 std::vector<uint8_t> read_file_bytes(pid_t pid, const Map& map, TargetAddr addr) {
   std::vector<uint8_t> bytes(kStubSize, 0);
   const Fd file(::open((proc_directory(pid) + "/root" + map.path).c_str(), O_RDONLY | O_CLOEXEC));

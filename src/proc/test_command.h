@@ -57,7 +57,7 @@ inline uint64_t auxv(pid_t pid, uint64_t type) {
   return 0;
 }
 
-// Where a program just executed begins: in its loader or, without one, at its own entry.
+// The first instruction of a program just executed: in its loader or, without one, at its own entry.
 inline uint64_t first_instruction(pid_t pid) {
   const uint64_t base = auxv(pid, AT_BASE);
   if (base == 0) return auxv(pid, AT_ENTRY);

@@ -13,12 +13,12 @@
 #include "proc/files/status.h"
 #include "proc/filtered_sleep.h"
 
-// What a thread stopped in a system call looks like (arch/x86/kernel/signal.c): rip is after the `syscall`
+// A thread stopped in a system call looks like this (arch/x86/kernel/signal.c): rip is after the `syscall`
 // instruction, orig_rax is the number, rax one of the values below. They never reach user space: on the way
 // out the kernel either runs a signal handler (and decides between EINTR and a restart) or restarts the call
-// at rip - 2. A plain -EINTR is not restarted, though nothing but our stop may have caused it; that is what
-// repair_spurious_eintr is for. A call that stands at kRestartBlock goes on as another one, restart_syscall,
-// which a seccomp filter may not like: filtered_sleep.h.
+// at rip - 2. A plain -EINTR is not restarted, though nothing but our stop may have caused it;
+// repair_spurious_eintr() deals with that. A call that stands at kRestartBlock goes on as another one,
+// restart_syscall, which a seccomp filter may refuse: filtered_sleep.h.
 
 namespace blip::proc {
 

@@ -41,7 +41,8 @@ struct Thread {
   // The system call that our stop has interrupted and that the kernel would not repeat as it was; the thread
   // has been rewound to repeat it. -1: none.
   int64_t rewound_call = -1;
-  // What that call stood at: -EINTR, or kRestartBlock in a thread behind a seccomp filter (filtered_sleep.h).
+  // The result at which that call stood: -EINTR, or kRestartBlock in a thread behind a seccomp filter
+  // (filtered_sleep.h).
   int64_t rewound_result = 0;
   // False after a failure only: the thread runs, nothing may be asked of it.
   bool stopped = false;
@@ -60,7 +61,7 @@ struct Thread {
 
   // All zero where the thread has not registered; kUnsupported where the kernel cannot tell (before 5.13).
   Result<RseqConfig> rseq() const;
-  // Where user code goes on: before the `syscall` instruction if the kernel will run it again.
+  // The address at which user code goes on: before the `syscall` instruction if the kernel will run it again.
   uint64_t restart_pc() const;
   bool shadow_stack() const;
 

@@ -201,7 +201,7 @@ Status ThreadStopper::wait_until_stopped() {
   return {};
 }
 
-// Whoever has stopped already waits for the others.
+// A thread that has stopped already waits for the others.
 Status ThreadStopper::check_pause() const {
   if (!attachment_.must_let_go()) return {};
   return pause_exceeded(

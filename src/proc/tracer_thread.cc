@@ -70,9 +70,9 @@ struct SchedulingAttributes {
   uint64_t period = 0;
 };
 
-// Whoever asks for less at a time gets it sooner: since Linux 6.12 a thread that wakes up takes the CPU from
-// one with a longer slice, and does not wait for that to be used up. Its share of the CPU stays the same, so
-// everybody may ask.
+// A thread that asks for shorter slices gets the CPU sooner: since Linux 6.12 a thread that wakes up takes
+// the CPU from one with a longer slice, and does not wait for that to be used up. Its share of the CPU stays
+// the same, so everybody may ask.
 void take_short_slices() {
   constexpr uint64_t kShortest = 100'000;
   if (::sched_getscheduler(0) != SCHED_OTHER) return;
@@ -86,7 +86,7 @@ void take_short_slices() {
 
 void hurry_this_thread() {
   take_short_slices();
-  // Of a thread, in Linux (setpriority(2), "C library/kernel differences").
+  // In Linux this sets the priority of a thread (setpriority(2), "C library/kernel differences").
   (void)::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kMostUrgent);
 }
 

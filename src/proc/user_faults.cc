@@ -5,7 +5,7 @@
 
 namespace blip::proc {
 
-// Where nobody can tell, there may be one.
+// If nobody can say, the process may have one.
 bool has_user_faults(pid_t pid) {
   const auto fds = find_target_fds(pid, "anon_inode:[userfaultfd]");
   return !fds || !fds->empty();

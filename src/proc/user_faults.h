@@ -5,7 +5,7 @@
 
 namespace blip::proc {
 
-// Whether the process has a userfaultfd: reads of memory that it watches may wait, or be a SIGBUS.
+// True if the process has a userfaultfd: reads of memory that it watches may wait, or raise SIGBUS.
 bool has_user_faults(pid_t pid);
 
 }  // namespace blip::proc

@@ -55,10 +55,11 @@ class TableArena {
   RuleNumbers rules_;
 };
 
-// What an arena needs for these, with room for as many lists of modules as there may be changes of them.
+// The bytes that an arena needs for these tables, with room for the lists of modules that so many changes
+// make.
 uint64_t arena_size(std::span<const SegmentTable> tables, uint32_t changes);
 
-// Of code that all of it is of one kind: blip's own.
+// The table of code that follows one rule everywhere: blip's own.
 SegmentTable uniform_table(uint64_t size, abi::UnwindRule::Base base);
 
 }  // namespace blip::unwind

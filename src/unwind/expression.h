@@ -18,8 +18,8 @@ struct MemoryPlace {
 // Nothing: the expression (DWARF 5, 2.5) is another one.
 std::optional<MemoryPlace> as_place(std::span<const uint8_t> expression);
 
-// What linkers write for the PLT: CFA = rsp + offset, and 8 more from byte `pushed_from` of each entry of 16
-// bytes on, where the entry has pushed a number.
+// The expression that linkers write for the PLT: CFA = rsp + offset, and 8 more from byte `pushed_from` of
+// each entry of 16 bytes on, where the entry has pushed a number.
 struct PltPlace {
   int64_t offset = 0;
   int64_t pushed_from = 0;

@@ -18,7 +18,7 @@ class Rows {
 
   // From `address` on, up to the next one that is told of.
   void from(FileAddr address, const abi::UnwindRule& rule);
-  // What was told of [address, ...) is forgotten.
+  // Forgets the rows of [address, ...).
   void cut(FileAddr address);
 
   SegmentTable finish();

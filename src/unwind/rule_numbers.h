@@ -21,7 +21,7 @@ class RuleNumbers {
     of({.base = abi::UnwindRule::kUnsupported});
   }
 
-  // Where there are too many, further ones are kUnsupported.
+  // If there are too many rules, further ones are kUnsupported.
   uint32_t of(const abi::UnwindRule& rule) {
     const Key key{rule.cfa_offset, rule.rbp_offset, rule.cfa_add, rule.rip_offset,
                   rule.base,       rule.rbp,        rule.flags};

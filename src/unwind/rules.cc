@@ -15,7 +15,8 @@ using elf::SavedRegister;
 
 constexpr int64_t kReturnAddress = -8;  // from the CFA, wherever a call was made
 constexpr UnwindRule kNotSupported = {.base = UnwindRule::kUnsupported};
-// Of what the kernel saved, from rsp behind the handler's return: uc_mcontext.gregs of struct ucontext.
+// Offsets of what the kernel saved, from rsp after the handler's return: uc_mcontext.gregs of struct
+// ucontext.
 constexpr int32_t kSavedRbp = 120, kSavedRsp = 160;
 constexpr int16_t kSavedRip = 168;
 

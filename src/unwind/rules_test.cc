@@ -41,7 +41,7 @@ TEST(UnwindRules, rbp_is_saved_and_comes_back) {
   EXPECT_EQ(last_rule({DW_CFA_offset_extended_sf, 6, 2, 0x41, DW_CFA_same_value, 6}), kFromRsp);
 }
 
-// What gcc writes for a function that aligns its stack: the CFA is remembered at rbp - 8.
+// gcc writes this for a function that aligns its stack: the CFA is remembered at rbp - 8.
 TEST(UnwindRules, of_an_aligned_stack) {
   const UnwindRule aligned = {
       .cfa_offset = -8, .base = UnwindRule::kRbp, .rbp = UnwindRule::kAtRbp, .flags = UnwindRule::kDeref};
@@ -52,7 +52,7 @@ TEST(UnwindRules, of_an_aligned_stack) {
   EXPECT_EQ(last_rule({DW_CFA_def_cfa, 10, 0}).base, UnwindRule::kUnsupported);
 }
 
-// What OpenSSL writes: the caller's rsp is kept on the stack.
+// OpenSSL writes this: the caller's rsp is kept on the stack.
 TEST(UnwindRules, the_callers_rsp_in_memory) {
   const UnwindRule rule = {
       .cfa_offset = 64, .cfa_add = 8, .base = UnwindRule::kRsp, .flags = UnwindRule::kDeref};

@@ -16,7 +16,7 @@ struct StackFrame {
   TargetAddr address;
   bool is_return = false;  // the call before it is what counts; otherwise a hit, or where a signal came
 
-  // What to look for in tables of lines and symbols.
+  // The address to look up in tables of lines and symbols.
   TargetAddr code() const { return is_return ? address - 1 : address; }
   bool operator==(const StackFrame&) const = default;
 };
@@ -51,7 +51,7 @@ class StackTableReader {
   // table.
   std::optional<Stack> find(uint32_t id) const;
 
-  // How many hits found no room for their stack, as the target says.
+  // The number of hits without room for their stack, as the target counts them.
   uint64_t refused() const;
 
  private:

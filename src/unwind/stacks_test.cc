@@ -91,7 +91,8 @@ TEST(Stacks, no_slot_is_left) {
   EXPECT_EQ(stacks.reader.refused(), refused);
 }
 
-// Whoever claimed the slot died before the frames were written: the next one with this stack writes them.
+// The process that claimed the slot died before it wrote the frames: the next one with this stack writes
+// them.
 TEST(Stacks, a_claim_that_nobody_fills) {
   TestStacks stacks({.slots = 64, .frames = 100, .depth = 16});
   auto* slots = reinterpret_cast<abi::StackSlot*>(stacks.bytes().data() + sizeof(abi::StackTable));

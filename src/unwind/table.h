@@ -11,7 +11,7 @@
 
 namespace blip::unwind {
 
-// Of one executable segment; see abi::UnwindModule.
+// The table of one executable segment; see abi::UnwindModule.
 struct SegmentTable {
   FileRange code;
   std::vector<uint32_t> index;
@@ -21,9 +21,9 @@ struct SegmentTable {
   uint64_t size() const;  // in the target, in bytes
 };
 
-// Of all executable segments, from .eh_frame; where it tells nothing from .debug_frame, which may be in a
-// separate debug file (nullptr: there is none). Code that neither tells of is kUnknown, except what is known
-// without: Go's frame pointers, the way back from signal handlers.
+// Makes the tables of all executable segments from .eh_frame. Code that it does not describe is looked up in
+// .debug_frame, which may be in a separate debug file (nullptr if there is none). The rest is kUnknown,
+// except what is known without tables: Go's frame pointers, and the way back from signal handlers.
 std::vector<SegmentTable> make_tables(const elf::ElfFile& file, const elf::ElfFile* debug = nullptr);
 
 }  // namespace blip::unwind

@@ -21,7 +21,7 @@ struct Agreement {
   std::string first_difference;
 };
 
-// What step_up() makes of a rule, in words that can be compared.
+// Compares the caller that step_up() finds by a rule with libdw's.
 bool same_caller(const abi::UnwindRule& rule, const Registers& before, const LibdwFrames::Caller& theirs) {
   if (theirs.is_outermost) return rule.base == abi::UnwindRule::kOutermost;
   Registers ours = before;

@@ -40,7 +40,7 @@ inline TestTables& own_tables() {
   return tables;
 }
 
-// Of the calling thread.
+// The stack of the calling thread.
 inline StackWindow own_window() {
   pthread_attr_t attributes;
   CHECK(pthread_getattr_np(pthread_self(), &attributes) == 0);
@@ -78,18 +78,18 @@ Walked walk_from(const Registers& registers, const Reader& reader, uint32_t dept
   return walked;
 }
 
-// Of the function it stands in.
+// Declares the registers of the function in which it stands.
 #define BLIP_OWN_REGISTERS(name)                                       \
   ::blip::unwind::Registers name{};                                    \
   asm volatile("leaq 0(%%rip), %0\n\tmovq %%rsp, %1\n\tmovq %%rbp, %2" \
                : "=&r"(name.rip), "=&r"(name.rsp), "=&r"(name.rbp))
 
-// Of what is on the stack twice: by glibc, by blip. The first frame is the caller's own.
+// One stack walked twice: by glibc and by blip. The first frame is the caller's own.
 struct Pair {
   Frames theirs;
   Walked ours;
 
-  // Where blip's ends for a good reason, the rest does not count.
+  // If blip's walk ends for a good reason, the rest does not count.
   bool agree() const {
     const Frames& mine = ours.frames;
     const bool whole = ours.end == abi::UnwindEnd::kOutermost;

@@ -32,7 +32,7 @@ struct StackWindow {
 
 inline constexpr abi::UnwindEnd kGoesOn{UINT8_MAX};
 
-// Where the caller's rbp is.
+// Finds the caller's rbp.
 template <typename Reader>
 abi::SafeWord saved_rbp(const abi::UnwindRule& rule, const Registers& at, uint64_t cfa,
                         const Reader& reader) {
@@ -77,7 +77,7 @@ __attribute__((always_inline)) inline abi::UnwindEnd step_up(const abi::UnwindRu
   return kGoesOn;
 }
 
-// Of a frame that leads nowhere by its rule.
+// Says why the walk ends at a frame whose rule leads nowhere.
 inline abi::UnwindEnd end_at(const abi::UnwindRule& rule) {
   switch (rule.base) {
     case abi::UnwindRule::kUnknown:
@@ -91,7 +91,7 @@ inline abi::UnwindEnd end_at(const abi::UnwindRule& rule) {
   }
 }
 
-// What a function's very first instruction sees.
+// The rule at a function's very first instruction.
 inline constexpr abi::UnwindRule kAtEntry = {.cfa_offset = 8, .base = abi::UnwindRule::kRsp};
 
 // Calls `visit` with each frame, at most `depth` of them, the hit's own first. `at_entry`: the hit is at the

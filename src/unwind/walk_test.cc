@@ -55,7 +55,7 @@ namespace {
 
 using abi::UnwindEnd;
 
-// Where the calling convention lets nothing be inlined or jumped to.
+// The calling convention forbids inlining and tail calls here.
 [[gnu::noinline]] void call(const std::function<void()>& inner) {
   inner();
   asm volatile("" ::: "memory");

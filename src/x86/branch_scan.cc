@@ -26,8 +26,8 @@ constexpr size_t kBytesPerPiece = 1 << 20;
 
 using Branches = std::vector<Branch>;
 
-// How far decoding from a known start has come. Questions come in the order of addresses, so that no byte is
-// decoded twice.
+// The place up to which decoding from a known start has come. Questions come in the order of addresses, so
+// that no byte is decoded twice.
 struct Cursor {
   TargetAddr start, at;
 };
@@ -56,7 +56,7 @@ class Scan {
   const BranchFilter& wanted_;
 };
 
-// Whether the bytes before `rel` belong to a branch with rel32. `before` is at least 2 bytes into the text.
+// True if the bytes before `rel` belong to a branch with rel32. `before` is at least 2 bytes into the text.
 bool is_near_opcode(const uint8_t* rel) {
   uint8_t last = rel[-1];
   if ((last & 0xfe) == 0xe8) return true;

@@ -20,10 +20,10 @@ struct Branch {
 using BranchFilter = std::function<bool(const Branch&)>;
 
 // Both scans find every direct branch of `text` (at `base`) that the filter wants. They look at every byte
-// offset, so no branch is missed whatever the layout of the text. What only looks like a branch is dismissed
-// if linear decoding from the nearest known function start (sorted; a head of an instruction each) comes to
-// the place and finds another instruction there; without such a start within 64 KiB, or with undecodable
-// bytes between, it counts as real.
+// offset, so no branch is missed whatever the layout of the text. A place that only looks like a branch is
+// dismissed if linear decoding from the nearest known function start (sorted; each the beginning of an
+// instruction) comes to the place and finds another instruction there. Without such a start within 64 KiB, or
+// with undecodable bytes between, it counts as real.
 
 // call, jmp, jcc, xbegin with rel32. About 1 ns per byte of text.
 std::vector<Branch> near_branches(std::span<const uint8_t> text, TargetAddr base,

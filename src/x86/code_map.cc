@@ -129,7 +129,7 @@ void CodeMap::decode(std::span<const AddrRange> functions, std::span<const Targe
 void CodeMap::enter(TargetAddr a, bool certain) {
   if (!contains(a) || a < decoded_.begin || a > decoded_.end) return;  // most, where few were asked for
   const uint16_t cell = cells_[a - base_];
-  // What is only guessed and would lead into an instruction was guessed wrong.
+  // A guess that would lead into an instruction was wrong.
   if (!certain && (cell & kKnown) && !(cell & (kPadding | kLengthMask))) return;
   cells_[a - base_] |= kEntry;
 }

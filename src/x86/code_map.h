@@ -60,7 +60,7 @@ class CodeMap {
   TargetAddr base() const { return base_; }
   size_t size() const { return text_.size(); }
 
-  // Of the instruction that begins at a; 0: none is known to.
+  // The length of the instruction that begins at a; 0 if none is known to begin there.
   uint8_t length(TargetAddr a) const { return contains(a) ? cells_[a - base_] & kLengthMask : 0; }
   bool is_entry(TargetAddr a) const { return has(a, kEntry); }
   // Some path seen leads to it; otherwise it may as well be data.
@@ -79,7 +79,7 @@ class CodeMap {
   TargetAddr carrier_of(TargetAddr a) const;
   // Control never runs on behind it.
   bool ends_flow(TargetAddr a) const { return has(a, kEnds); }
-  // Whether the instruction at b = a + length(a) may be moved in one run with the one at a.
+  // True if the instruction at b = a + length(a) may be moved in one run with the one at a.
   bool joins(TargetAddr a, TargetAddr b) const {
     return length(b) != 0 && !has(a, kLast | kPinned) && !has(b, kEntry | kPinned);
   }
@@ -111,7 +111,7 @@ class CodeMap {
   void set(TargetAddr a, unsigned bits) {
     if (contains(a)) cells_[a - base_] |= static_cast<uint16_t>(bits);
   }
-  // What decoding finds beside the instructions themselves.
+  // Results of decoding beside the instructions themselves.
   struct Findings {
     std::vector<TargetAddr> targets;
     std::vector<TargetAddr> labels;  // another function may jump there (__builtin_setjmp)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How much of real code the ladder reaches, and that no branch is missed on the way.
+// Tests how much of real code the ladder reaches, and that no branch is missed on the way.
 #include <gtest/gtest.h>
 
 #include <fmt/format.h>
@@ -12,8 +12,8 @@
 namespace blip::x86::test {
 namespace {
 
-// Without jump tables and landing pads: those are for the layer above to find. Where a function jumps through
-// a table, its cases look like code that nobody reaches.
+// This share is reached without jump tables and landing pads, which the layer above finds. Where a function
+// jumps through a table, its cases look like code that nobody reaches.
 constexpr double kMustReach = 0.995;
 constexpr TargetAddr kLoadedAt(0x7f1234560000);
 const char kLibc[] = "/lib/x86_64-linux-gnu/libc.so.6";
@@ -68,8 +68,8 @@ TEST(LadderOfLibc, each_instruction_alone) {
   expect_reached(verdicts);
 }
 
-// What the plan does to the bytes must make sense as a whole: no two rewrites share a byte, and no jump's
-// bytes are changed by another but as planned.
+// The changes of a plan must fit together: no two rewrites share a byte, and no other change than a planned
+// one touches a jump's bytes.
 TEST(LadderOfLibc, all_instructions_together) {
   const auto file = text_of_file(kLibc, FunctionsFrom::kUnwindTable);
   if (file.text.empty()) GTEST_SKIP() << "no libc.so.6 at the usual place";

@@ -113,8 +113,8 @@ bool may_leave_flags(const ZydisDecodedInstruction& z, OperandList operands) {
   });
 }
 
-// What the manual calls undefined some processors leave alone (bsf, mul, div, bt). Logic and shifts write it
-// everywhere.
+// Some processors leave alone the flags that the manual calls undefined (bsf, mul, div, bt). Logic and shifts
+// write them everywhere.
 uint32_t overwritten_if_undefined(const ZydisDecodedInstruction& z, const ZydisAccessedFlags& f) {
   const bool known = z.meta.category == ZYDIS_CATEGORY_LOGICAL || z.meta.category == ZYDIS_CATEGORY_SHIFT;
   return known ? f.undefined : 0;

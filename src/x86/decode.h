@@ -14,7 +14,7 @@ namespace blip::x86 {
 inline constexpr size_t kMaxInsnLength = 15;
 inline constexpr size_t kJumpLength = 5;  // jmp rel32
 
-// What an instruction does to the flow of control.
+// The effect of an instruction on the flow of control.
 enum class Flow {
   kNext,  // falls through, always
   kJump,

@@ -60,8 +60,8 @@ void Ladder::place(std::span<const Run> runs, bool near_only) {
   }
 }
 
-// For those nobody else has to do with. Of the instruction only the first byte changes: others may rely on
-// the rest.
+// Makes traps for instructions that no other change touches. Only the first byte of the instruction changes:
+// others may rely on the rest.
 std::vector<Rewrite> Ladder::traps_for(std::span<const TargetAddr> points) const {
   std::vector<Rewrite> traps;
   for (const TargetAddr point : points) {

@@ -15,7 +15,7 @@
 
 namespace blip::x86 {
 
-// What became of an instruction that is to be probed.
+// The result for one instruction that is to be probed.
 struct Verdict {
   std::string refusal;      // not empty: it cannot be, and why
   bool lacks_room = false;  // that is why: only tactics may help
@@ -24,7 +24,7 @@ struct Verdict {
   Step step = Step::kWindow;
 };
 
-// Whether int3 may be used: never, where nothing else fits, for everything.
+// Says when int3 may be used: never, where nothing else fits, for everything.
 enum class TrapUse { kNever, kLast, kAlways };
 
 struct LadderPlan {
@@ -61,7 +61,7 @@ class Ladder {
   TrampolineSpace& space_;
 };
 
-// Where trampolines for this code may lie: a pad near it must be in their reach too.
+// The range in which trampolines for this code may lie: a pad near it must be in their reach too.
 AddrRange trampoline_reach(AddrRange code);
 
 }  // namespace blip::x86

@@ -36,7 +36,7 @@ class Copier {
 
   Status move(const Insn& insn);
   std::vector<uint8_t> take() { return out_.take(); }
-  // Of a rel32 that must lead to another head of the window.
+  // The target of a rel32 that must lead to another instruction of the window.
   std::optional<TargetAddr> inner_branch() const { return inner_branch_; }
 
  private:

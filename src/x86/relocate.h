@@ -47,7 +47,7 @@ class Relocator {
   Relocator(std::span<const uint8_t> window, TargetAddr from, const RelocateOptions& options = {});
 
   bool done() const { return at_ == window_.size(); }
-  // Of the next instruction, in the window.
+  // The offset of the next instruction in the window.
   uint8_t offset() const { return static_cast<uint8_t>(at_); }
   // The next instruction's copy, for the address `to`. `head` is where branches to it shall lead: `to`, or
   // code before it that runs into it.

@@ -100,7 +100,7 @@ TEST(RelocateFuzz, copies_mean_the_same) {
   EXPECT_GT(from_rip, kInsns / 20u);
 }
 
-// Whatever the bytes are: refused, or a copy that decodes and ends where it should.
+// Any bytes are either refused, or moved so that the copy decodes and ends where it should.
 TEST(RelocateFuzz, any_bytes_are_refused_or_moved_whole) {
   constexpr int kWindows = 200000;
   std::mt19937_64 random(random_seed());

@@ -42,7 +42,7 @@ Run RunFinder::around(TargetAddr point) const {
   return run;
 }
 
-// Whether `next` follows at once and nothing arrives between.
+// True if `next` follows at once and nothing arrives between.
 bool RunFinder::is_continued(const Run& run, const Run& next) const {
   return run.fits_jump() && run.end == next.start && run.padding == 0 &&
          joins(map_.previous(next.start), next.start) && next.end - run.start <= kMaxRun;
@@ -55,7 +55,7 @@ std::vector<Run> RunFinder::covering(std::span<const TargetAddr> points) const {
     const Run run = around(point);
     if (!runs.empty() && (run.start < runs.back().end || is_continued(runs.back(), run))) {
       absorb(runs.back(), run);
-      // What was enough for two may have swallowed the one before.
+      // A run that was large enough for two may have swallowed the one before.
       while (runs.size() > 1 && runs.back().start < runs[runs.size() - 2].end) {
         absorb(runs[runs.size() - 2], runs.back());
         runs.pop_back();

@@ -29,13 +29,13 @@ struct Run {
 
 struct RunOptions {
   bool singles_only = false;  // a thread may be parked at any instruction, out of sight: no run of several
-  // What may fault stays where it is: by touching memory, by computing.
+  // Instructions that may fault stay where they are: those that touch memory, and those that compute.
   bool faults_matter = false;
   bool overflows_matter = false;
   bool shadow_stack = false;  // calls cannot be imitated: they stay too
 };
 
-// Which instructions to move so that those asked for are among them.
+// Chooses which instructions to move so that those asked for are among them.
 class RunFinder {
  public:
   RunFinder(const CodeMap& map, const RunOptions& options) : map_(map), options_(options) {}
@@ -52,9 +52,9 @@ class RunFinder {
   Run forward(TargetAddr start, uint64_t wanted) const;
   // Runs that hold all of the points (sorted), none overlapping. Points next to each other share one.
   std::vector<Run> covering(std::span<const TargetAddr> points) const;
-  // Where nothing but a single byte can be changed (a ret that is jumped to), the next run, if it begins a
-  // little later, begins right behind: then its jump can be chosen to complete the one of the byte. Not over
-  // bytes that are taken.
+  // Some runs allow only a single byte to be changed (a ret that is jumped to). If the next run begins a
+  // little later, it is made to begin right behind: its jump can then be chosen to complete the one of the
+  // byte. Bytes that are taken are left alone.
   void close_gaps(std::span<Run> runs, const std::function<bool(TargetAddr)>& is_taken) const;
 
  private:

@@ -9,7 +9,7 @@
 
 namespace blip::x86 {
 
-// What a probe shows of the thread at a function's entry. By default: anything.
+// What a probe shows of the thread at a function's entry. By default it shows anything.
 struct Shown {
   uint16_t registers = kAllRegisters;  // bit n: general register n; all: the flags too
   bool vectors = true;
@@ -26,7 +26,7 @@ struct Shown {
   bool operator==(const Shown&) const = default;
 };
 
-// Whether the program may as well run behind `insn`, which stands at an entry.
+// True if the probe's program may as well run behind `insn`, which stands at an entry.
 bool may_stay_ahead(const Insn& insn, const Shown& shown);
 
 }  // namespace blip::x86

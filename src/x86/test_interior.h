@@ -7,7 +7,7 @@
 
 namespace blip::x86::test {
 
-// Whether a direct branch of the text leads into a window other than to its start; one from inside the window
+// True if a direct branch of the text leads into a window other than to its start. A branch inside the window
 // moves along with it.
 inline bool is_entered(std::span<const uint8_t> text, TargetAddr base, std::span<const TargetAddr> starts,
                        AddrRange window) {

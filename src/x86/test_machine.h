@@ -62,7 +62,7 @@ class Machine {
   static constexpr size_t kStateAt = 0, kCodeAt = 0x8000, kDataAt = 0xa000, kStackAt = 0xc000,
                           kPadsAt = 0x10000, kArenaSize = 0x20000;
 
-  // What the stubs reach by absolute addresses.
+  // The memory that stubs reach by absolute addresses.
   struct Shared {
     MachineState state;
     VectorState host;

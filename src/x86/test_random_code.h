@@ -21,7 +21,7 @@
 
 namespace blip::x86::test {
 
-// What generated code may use for memory operands: registers that it never writes.
+// The registers that generated code may use for memory operands; it never writes them.
 struct CodeContext {
   uint8_t base = 3;   // points to the middle of the data
   uint8_t index = 5;  // a small number
@@ -41,7 +41,7 @@ class RandomCode {
 
   // One instruction for the address `at`.
   std::vector<uint8_t> next(TargetAddr at, const CodeContext& context);
-  // Whether the CPU knew this one: kinds that it never knows are not made any more.
+  // Notes whether the CPU knew this instruction: kinds that it never knows are not made any more.
   void note(std::span<const uint8_t> bytes, bool known);
   uint64_t pick(uint64_t below) { return random_() % below; }
 

@@ -23,7 +23,7 @@ inline uint64_t random_seed() {
   return seed;
 }
 
-// What a program left.
+// The state that a program left.
 struct Outcome {
   int signal = 0;
   MachineState state;
@@ -265,7 +265,7 @@ inline std::string RandomProgram::difference(const Outcome& a, const Outcome& b)
   }
   for (size_t i = 0; i < a.data.size(); ++i)
     if (a.data[i] != b.data[i]) return fmt::format("byte {} of the data differs", i);
-  // What was below the red zone at any time may have changed.
+  // Anything below the red zone may have changed at any time.
   uint64_t rsp = a.state.general.gpr[blip::test::kRsp];
   for (const MachineState& state : before_) rsp = std::max(rsp, state.general.gpr[blip::test::kRsp]);
   const uint64_t kept = rsp - 128 - reinterpret_cast<uint64_t>(machine_.stack().data());

@@ -12,7 +12,7 @@
 
 namespace blip::x86 {
 
-// What a plan does to the bytes of a segment, while it is being made.
+// The changes that a plan makes to the bytes of a segment, while it is being made.
 class TextState {
  public:
   explicit TextState(const CodeMap& map) : map_(map), chunks_(map.size() / kChunk + 1), cells_(1) {}
@@ -52,7 +52,7 @@ class TextState {
     set(a, kTaken | kUnknown);
     clear(a, kTail);
   }
-  // What was unknown is decided.
+  // Decides a byte that was unknown.
   void fix(TargetAddr a, uint8_t value) {
     clear(a, kUnknown);
     put(a, value);

@@ -10,7 +10,7 @@
 
 namespace blip::x86::test {
 
-// What a snippet starts with and ends with.
+// The registers that a snippet starts with and ends with.
 using blip::test::kR10, blip::test::kRax, blip::test::kRbp, blip::test::kRcx, blip::test::kRdi,
     blip::test::kRsi, blip::test::kRsp;
 using blip::test::Registers;
@@ -26,7 +26,7 @@ inline constexpr uint64_t kCalleeMark = 0x5eed5eed5eed5eed;
 
 std::vector<Snippet> zoo();
 
-// What r10 points to: position independent, counts its calls in r11 and clobbers nothing else.
+// The code to which r10 points: position independent, counts its calls in r11 and clobbers nothing else.
 std::span<const uint8_t> zoo_callee();
 
 // Runs the code with these registers until it returns to zoo_exit_address(), which must be at the top of its

@@ -81,7 +81,7 @@ Role role_of_tag(uint64_t tag) {
   }
 }
 
-// As dwarf/inlined.cc and dwarf/units/unit_index.cc see them.
+// Classifies entries as dwarf/inlined.cc and dwarf/units/unit_index.cc do.
 template <typename Attributes>
 Role role_of(uint64_t tag, const Attributes& attributes) {
   const auto has = [&](uint16_t name) {

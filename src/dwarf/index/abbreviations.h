@@ -11,7 +11,7 @@
 
 namespace blip::dwarf {
 
-// What an entry is to the index.
+// The role that an entry plays for the index.
 enum class Role : uint8_t {
   kOther,      // nothing, and nothing in it is
   kContainer,  // a namespace
@@ -57,7 +57,7 @@ class Abbreviations {
   const Abbreviation* find(uint64_t code) const {
     return code < by_code_.size() && by_code_[code].tag ? &by_code_[code] : nullptr;
   }
-  // What counts for its role.
+  // The attributes that count for its role.
   std::span<const Step> steps(const Abbreviation& a) const { return {steps_.data() + a.steps, a.step_count}; }
   // The names and references of any entry.
   std::span<const Step> all_steps(const Abbreviation& a) const {

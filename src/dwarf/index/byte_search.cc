@@ -60,7 +60,7 @@ void find_many(std::span<const uint8_t> bytes, size_t begin, size_t end, const s
       found.push_back(i);
 }
 
-// What `find` adds for the places [begin, end), of all of them, sorted. On all CPUs.
+// Runs `find` over all places, in pieces [begin, end) on all CPUs, and returns what it added, sorted.
 template <typename Find>
 Found find_in_pieces(size_t places, Find find) {
   std::mutex mutex;

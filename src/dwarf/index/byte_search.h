@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where bytes stand, in many megabytes.
+// Searches many megabytes for bytes.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace blip::dwarf {
 
-// Of each 4 bytes, at any alignment, that are one of the values; sorted.
+// The offsets, at any alignment, of 4 bytes that are one of the values; sorted.
 std::vector<uint64_t> find_words(std::span<const uint8_t> bytes, std::vector<uint32_t> values);
 
-// Of the text; sorted.
+// The offsets of the text; sorted.
 std::vector<uint64_t> find_text(std::span<const uint8_t> bytes, std::string_view text);
 
 }  // namespace blip::dwarf

@@ -38,7 +38,7 @@ class Cursor {
     return value;
   }
 
-  // Of 0 to 8 bytes, the lowest first.
+  // Reads a number of 0 to 8 bytes, the lowest byte first.
   uint64_t fixed(size_t size) {
     uint64_t value = 0;
     if (size > sizeof(value) || size > bytes_.size() - at_) {

@@ -34,7 +34,8 @@ uint64_t EntryReader::find_string_offsets() const {
   return unit_.offset_size == sizeof(uint64_t) ? kLongHeader : kShortHeader;
 }
 
-// A name that cannot be read is none. Of a section that ends with the end of a text, all do.
+// A name that cannot be read counts as no name. If the section ends with the end of a text, all names can be
+// read.
 const char* EntryReader::text_at(std::span<const uint8_t> section, uint64_t at) {
   if (at >= section.size() || section.back() != '\0') return "";
   return reinterpret_cast<const char*>(section.data() + at);
@@ -120,7 +121,7 @@ bool EntryReader::read(Cursor& cursor, UnitEntry& entry, bool all) const {
   return !cursor.failed();
 }
 
-// As attribute() in dwarf/units/die.cc.
+// Does the same as attribute() in dwarf/units/die.cc.
 std::optional<const char*> EntryReader::find(UnitEntry entry, Field field) const {
   constexpr int kMostSteps = 8;
   for (int i = 0; i < kMostSteps; ++i) {

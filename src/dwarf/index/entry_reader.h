@@ -38,8 +38,8 @@ class EntryReader {
   uint64_t work() const { return work_; }
   uint64_t size() const { return unit_.end - unit_.begin; }
 
-  // Of the entry, or of what it is an instance or the definition of; empty: it has none. None: that is in
-  // another unit.
+  // The field of the entry, or of the entry whose instance or definition it is; empty if it has none. Nullopt
+  // if that entry is in another unit.
   using Field = const char* UnitEntry::*;
   std::optional<const char*> find(UnitEntry entry, Field field) const;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How attributes are written.
+// Reads the forms in which attributes are written.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,14 @@
 
 namespace blip::dwarf {
 
-// How many bytes a form takes in this unit; none: that depends on the bytes, or it is not known.
+// The number of bytes that a form takes in this unit; nullopt if it depends on the bytes or is unknown.
 std::optional<uint32_t> fixed_size(const UnitHeader& unit, uint64_t form);
 
 // False: the form is not known, and nothing behind it can be.
 bool skip_form(Cursor& cursor, const UnitHeader& unit, uint64_t form);
 
-// Where a reference leads in .debug_info; none: to another file, or it is none.
+// The offset in .debug_info to which a reference leads; nullopt if it leads to another file or is no
+// reference.
 std::optional<uint64_t> read_reference(Cursor& cursor, const UnitHeader& unit, uint64_t form);
 
 // It may lead to another unit.

@@ -11,7 +11,7 @@ bool is_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-// Where "operator" stands as a word, or nothing.
+// The offset at which "operator" stands as a word, or npos.
 size_t find_operator(std::string_view name) {
   constexpr std::string_view kWord = "operator";
   const size_t at = name.rfind(kWord);

@@ -5,8 +5,8 @@
 
 namespace blip::dwarf {
 
-// What an entry is called whose whole name this is, without template arguments: "ns::list<a::b>" -> "list".
-// Operators keep all their signs.
+// Returns the name under which an entry with this whole name is found, without template arguments:
+// "ns::list<a::b>" -> "list". Operators keep all their signs.
 std::string_view identifier_in(std::string_view whole_name);
 
 }  // namespace blip::dwarf

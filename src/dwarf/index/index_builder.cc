@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kPiece = 16;  // units
 
-// What was found in some units.
+// The names found in some units.
 struct Found {
   std::vector<uint64_t> names[kIndexedNames];
   std::vector<IndexedOrigin> origins;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Where in the debugging information of a file a name may be, found by its bytes: reading the entries of a
-// large program takes seconds, looking through them for four bytes some hundredths of one.
+// Finds the places in a file's debugging information where a name may be, by its bytes. Reading the entries
+// of a large program takes seconds; searching it for four bytes takes some hundredths of one.
 #pragma once
 
 #include <libelf.h>
@@ -23,9 +23,9 @@ class Mentions {
     std::vector<uint64_t> info;   // in .debug_info; sorted
     std::vector<uint64_t> slots;  // in .debug_str_offsets, for units that number their strings; sorted
   };
-  // Of entries that are called so; template arguments may follow.
+  // The places of entries with this name; template arguments may follow it.
   Places of_name(std::string_view identifier) const;
-  // Of references to the entries at these offsets from other units.
+  // The places of references from other units to the entries at these offsets.
   std::vector<uint64_t> of_entries(std::span<const uint64_t> offsets) const;
 
  private:

@@ -7,8 +7,8 @@ namespace blip::dwarf {
 
 namespace {
 
-// Of namespaces and classes whose names have brackets that do not match ("{closure_env#0}<fn() -> T>", in
-// Rust), or the word that operators begin with.
+// True for the names of namespaces and classes with brackets that do not match ("{closure_env#0}<fn() -> T>",
+// in Rust), or with the word that operators begin with.
 bool is_odd(std::string_view name) {
   int depth = 0;
   for (const char c : name) depth += c == '<' || c == '(' ? 1 : c == '>' || c == ')' ? -1 : 0;

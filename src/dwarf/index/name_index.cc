@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A header that says where the arrays are, then the arrays, each at a multiple of 8 bytes. What an array says
-// is checked where it is used.
+// The format is a header with the offsets of the arrays, then the arrays, each at a multiple of 8 bytes.
+// Their contents are checked where they are used.
 #include "dwarf/index/name_index.h"
 
 #include <algorithm>

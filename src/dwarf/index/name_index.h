@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Which units of a file have entries of a name: made once, kept, and read again from bytes that may be
-// anything. A unit that is named may have none of that name; one that is not named has none.
+// Says which units of a file have entries of a name. It is made once, kept, and read again from bytes that
+// may be anything. A unit that it gives may have no entry of that name; a unit that it does not give has
+// none.
 #pragma once
 
 #include <compare>
@@ -42,7 +43,7 @@ struct IndexedOrigin {
   auto operator<=>(const IndexedOrigin&) const = default;
 };
 
-// What an index is made of.
+// The parts an index is made of.
 struct NameTables {
   uint64_t fingerprint = 0;  // of the sections
   std::vector<IndexedUnit> units;

@@ -25,7 +25,7 @@ NameTables sample() {
   return tables;
 }
 
-// Whatever it says: every answer names units that there are.
+// Whatever bytes the index has, every answer gives units that exist.
 void ask_everything(const NameIndex& index) {
   for (const IndexedNames kind : {IndexedNames::kInlined, IndexedNames::kGlobal})
     for (const char* name : {"f", "g", ""})

@@ -12,7 +12,7 @@ namespace {
 constexpr uint64_t kLong = 0xffffffff;  // the length follows, with 8 bytes
 constexpr uint16_t kOldest = 2, kNewest = 5;
 
-// What the kinds of DWARF 5 have before their first entry.
+// Skips the fields that the kinds of DWARF 5 have before their first entry.
 bool skip_by_kind(Cursor& cursor, uint64_t kind, uint8_t offset_size) {
   constexpr uint64_t kId = 8;
   switch (kind) {

@@ -8,7 +8,7 @@
 
 namespace blip::dwarf {
 
-// Where a unit is in .debug_info, and how its numbers are written.
+// The place of a unit in .debug_info, and the sizes of its numbers.
 struct UnitHeader {
   uint64_t begin = 0;          // of the header: references count from here
   uint64_t entry = 0;          // the first entry

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What counts is what dwarf/units/unit_index.cc and dwarf/inlined.cc would see in the unit: entries in namespaces
-// and in classes, not those in the bodies of functions. There only copies of functions of other units count,
-// and where the abbreviations have none, bodies are leapt over (DW_AT_sibling, which gcc writes).
+// The scan sees the entries that dwarf/units/unit_index.cc and dwarf/inlined.cc would see in the unit: those
+// in namespaces and in classes, not those in the bodies of functions. In bodies only copies of functions of
+// other units count. Where the abbreviations have none, bodies are skipped (DW_AT_sibling, which gcc writes).
 #include "dwarf/index/unit_scan.h"
 
 #include <algorithm>

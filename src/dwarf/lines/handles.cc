@@ -11,7 +11,7 @@ namespace blip::dwarf {
 
 namespace {
 
-// Whether there is a section that is like this, by its name and header.
+// True if some section fits, judged by its name and header.
 template <typename Is>
 bool has_section(Elf* elf, Is is) {
   size_t names = 0;

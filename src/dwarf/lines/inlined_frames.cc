@@ -45,7 +45,7 @@ std::string text(Dwarf_Die& die, unsigned attribute) {
   return string ? string : "";
 }
 
-// Where the function was declared: there its scope is.
+// Returns the declaration of the function, which stands in the function's scope.
 Dwarf_Die declaration_of(Dwarf_Die die) {
   for (const unsigned attribute : {DW_AT_abstract_origin, DW_AT_specification}) {
     Dwarf_Attribute value;
@@ -78,7 +78,7 @@ uint64_t number(Dwarf_Die& die, unsigned attribute) {
   return word;
 }
 
-// Where the code at the address is, or where a call was.
+// The line of the code at an address, or of a call.
 struct Place {
   std::string file;
   uint32_t line = 0;

@@ -34,8 +34,8 @@ class InlinedFrames {
   InlinedFrames& operator=(InlinedFrames&&) noexcept;
   ~InlinedFrames();
 
-  // Innermost first, the last one not inlined. Of a return address the byte before is asked for. Empty if
-  // nothing is known.
+  // Returns the innermost frame first; the last one is not inlined. For a return address, ask for the byte
+  // before it. Empty if nothing is known.
   std::vector<SourceFrame> find(FileAddr address) const;
 
  private:

@@ -59,7 +59,7 @@ void sort_and_merge(auto& values) {
   values.erase(std::unique(values.begin(), values.end()), values.end());
 }
 
-// What is known of a path that fits a name that was asked for.
+// The facts about a path that fits the name that was asked for.
 struct Source {
   std::map<uint32_t, std::vector<FileAddr>> addresses;  // by line, of those asked for
   std::vector<uint32_t> lines;                          // all that have code; sorted

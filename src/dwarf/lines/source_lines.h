@@ -28,7 +28,7 @@ class SourceLines {
   SourceLines& operator=(SourceLines&&) noexcept;
   ~SourceLines();
 
-  // Where the code at the address comes from; nothing if the tables do not tell.
+  // The source line of the code at the address; nullopt if the tables do not give it.
   std::optional<SourceLine> find(FileAddr address) const;
 
  private:

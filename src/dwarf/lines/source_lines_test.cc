@@ -64,7 +64,7 @@ TEST(SourceLines, what_has_no_line_tables) {
   EXPECT_FALSE(SourceLines::open({}));
 }
 
-// Whatever the sections hold, nothing is read outside of the image (run under a sanitizer to be sure).
+// Nothing is read outside of the image, whatever the sections hold. Run this under a sanitizer to be sure.
 TEST(SourceLines, a_damaged_file_does_no_harm) {
   const auto image = own_image();
   const FileAddr code = file_address(reinterpret_cast<const void*>(&the_line_below));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which compilation unit an address is of. Only for this folder.
+// Finds the compilation unit of an address. Used only in this folder.
 #pragma once
 
 #include <elfutils/libdw.h>
@@ -14,7 +14,7 @@ namespace blip::dwarf {
 class UnitRanges {
  public:
   UnitRanges() = default;
-  // Of the units that have a line table.
+  // Covers the units that have a line table.
   explicit UnitRanges(Dwarf* dwarf);
 
   bool empty() const { return ranges_.empty(); }

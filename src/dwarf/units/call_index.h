@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which instructions of a file call what, by their bytes: debugging information names what is called, which
-// may be another function of that name, and the instruction says where it goes.
+// Finds the calls in a file by their bytes. Debugging information names the function that is called, but
+// several may have that name; the instruction shows which one it is.
 #pragma once
 
 #include <libelf.h>
@@ -14,19 +14,19 @@
 
 namespace blip::dwarf {
 
-// Of one file, made by one look at its code, about 1 ns per byte. Every byte is taken for the beginning of an
-// instruction: what only looks like a call is among what is found, and callers know calls by other means too.
+// The calls of one file, found in one pass over its code at about 1 ns per byte. Every byte is taken as the
+// beginning of an instruction, so some bytes only look like a call; users check calls by other means too.
 class CallIndex {
  public:
   // The file must outlive it.
   explicit CallIndex(Elf* program);
 
-  // Where calls of the code at `target` return to, sorted.
+  // The return addresses of the calls of the code at `target`, sorted.
   std::vector<FileAddr> calls_of(FileAddr target) const;
   // The same of calls through the word at `slot`, which the loader fills in, by way of a stub or not.
   std::vector<FileAddr> calls_by(FileAddr slot) const;
 
-  // Where a jump with a 32-bit distance that ends, or begins, there leads to.
+  // The target of the jump with a 32-bit distance that ends, or begins, there.
   std::optional<FileAddr> jump_ending_at(FileAddr end) const;
   std::optional<FileAddr> jump_beginning_at(FileAddr begin) const;
 

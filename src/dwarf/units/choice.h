@@ -10,9 +10,9 @@
 
 namespace blip::dwarf {
 
-// Code that gives what `cases` have for the value of `key`, and a fault for other values. What differs in
-// constants only is computed once, with the constants from a table. Rare ones are left out if there are too
-// many; none: nothing is left.
+// Makes code that gives the value that `cases` has for the value of `key`, and a fault for other values.
+// Cases that differ only in constants are computed once, with the constants from a table. If there are too
+// many, rare cases are left out; nullopt if nothing is left.
 std::optional<script::Code> choose(const script::Code& key,
                                    const std::vector<std::pair<uint64_t, script::Code>>& cases);
 

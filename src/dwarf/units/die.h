@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Short words for what this folder asks of entries (DIEs). What they say may be hostile: every walk has an
-// end.
+// Short names for the questions that this folder asks about entries (DIEs). The answers may be hostile: every
+// walk has an end.
 #pragma once
 
 #include <dwarf.h>
@@ -12,7 +12,7 @@
 
 namespace blip::dwarf {
 
-// How many entries may still be looked at. Entries can be linked so that a walk never ends.
+// Limits how many entries may still be looked at. Entries can be linked so that a walk never ends.
 class Budget {
  public:
   explicit Budget(uint64_t entries) : left_(entries) {}
@@ -26,9 +26,9 @@ inline constexpr uint64_t kMostEntries = 20'000'000;  // of one unit
 inline constexpr uint64_t kMostChildren = 1'000'000;
 inline constexpr int kDeepestEntry = 48;
 
-// Of the entry itself.
+// Looks at the entry itself only.
 std::optional<Dwarf_Attribute> own_attribute(const Dwarf_Die& die, unsigned name);
-// Of the entry, or of the one that it is an instance or the definition of.
+// Looks at the entry, then at the one whose instance or definition it is.
 std::optional<Dwarf_Attribute> attribute(const Dwarf_Die& die, unsigned name);
 
 std::optional<uint64_t> number(const Dwarf_Die& die, unsigned name);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the symbols of a file say about the way its functions are called. Compilers keep the calling
-// convention for every function that others may call, and name the copies for which they change it: f.isra.0.
+// Reads from the symbols of a file how its functions are called. Compilers keep the calling convention for
+// every function that others may call. They name the copies for which they change it: f.isra.0.
 #pragma once
 
 #include <libelf.h>
@@ -25,7 +25,7 @@ class EntrySymbols {
 
   // Either may be null.
   EntrySymbols(Elf* program, Elf* debug);
-  // Of several symbols the one that says most.
+  // If several symbols are there, the one that says most counts.
   Kind at(FileAddr entry) const;
 
  private:
@@ -38,7 +38,7 @@ class EntrySymbols {
   std::vector<Entry> entries_;  // sorted by address
 };
 
-// What the name of a function's symbol says: kNone, kSpecialized or kChanged.
+// The kind that the name of a function's symbol shows: kNone, kSpecialized or kChanged.
 EntrySymbols::Kind copy_kind(std::string_view symbol);
 
 }  // namespace blip::dwarf

@@ -8,7 +8,7 @@
 
 namespace blip::dwarf {
 
-// Where the code of an inlined function begins. `unit`: the one that holds it, for its lines.
+// The address where the code of an inlined function begins. `unit` holds it, and has its lines.
 std::optional<FileAddr> instance_entry(const Dwarf_Die& instance, const Dwarf_Die& unit);
 
 }  // namespace blip::dwarf

@@ -49,7 +49,7 @@ std::vector<std::string> integer_spellings(std::string_view name) {
     if (w.is_signed) return {"signed char"};
     return {"char"};
   }
-  // As gcc writes them, as clang does.
+  // gcc writes the first form, clang the second.
   if (w.shorts)
     return w.is_unsigned ? std::vector<std::string>{"short unsigned int", "unsigned short"}
                          : std::vector<std::string>{"short int", "short"};

@@ -24,8 +24,8 @@ std::optional<uint64_t> offset_of(const Dwarf_Die& member) {
   return ops[0].number;
 }
 
-// Of a bit-field: bits from the lowest one of the structure. The old way counts from the highest bit of the
-// storage, as big-endian machines do.
+// The first bit of a bit-field, counted from the lowest bit of the structure. The old attribute counts from
+// the highest bit of the storage, as big-endian machines do.
 std::optional<uint64_t> first_bit(const Dwarf_Die& member, uint64_t bits, uint64_t type_size) {
   if (auto direct = number(member, DW_AT_data_bit_offset)) return direct;
   const auto offset = offset_of(member);

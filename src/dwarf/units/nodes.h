@@ -28,7 +28,7 @@ class Nodes {
   const script::Node& operator[](Id id) const { return code_.nodes[id]; }
   size_t size() const { return code_.nodes.size(); }
 
-  // What `result` needs, with it at the end; an empty code if it is too large.
+  // Returns the nodes that `result` needs, with `result` last; an empty code if there are too many.
   script::Code extract(Id result) const;
 
  private:

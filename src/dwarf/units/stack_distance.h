@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where places are on the stack, as far as their codes show it.
+// Computes where places are on the stack, as far as their codes show it.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace blip::dwarf {
 // At a function's entry rbp is the caller's: what is told by it is told for what comes later.
 inline constexpr bool kRbpIsFarBelow = true;
 
-// How far from rsp each node of a code is; none: it is no such sum.
+// The distance of each node of a code from rsp; nullopt if the node is no such sum.
 std::vector<std::optional<int64_t>> distances_from_rsp(const script::Code& code,
                                                        bool rbp_is_far_below = false);
 

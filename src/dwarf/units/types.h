@@ -14,14 +14,14 @@
 
 namespace blip::dwarf {
 
-// What is known outside of the entry itself.
+// Gives facts that are known outside of the entry itself.
 class TypeSurroundings {
  public:
   virtual ~TypeSurroundings() = default;
   virtual std::string whole_name(const Dwarf_Die& die) = 0;
-  // Of a type that is only declared here.
+  // Finds the definition of a type that is only declared here.
   virtual std::optional<Dwarf_Die> definition(const Dwarf_Die& declaration) = 0;
-  // Of arrays that do not say, by the language.
+  // The lowest index, by the language, of an array that does not state it.
   virtual uint64_t lowest_index(const Dwarf_Die& die) = 0;
 };
 
@@ -30,11 +30,11 @@ class Types final : public script::TypeSource {
   explicit Types(TypeSurroundings& surroundings) : surroundings_(surroundings) {}
 
   const script::Type& of(const Dwarf_Die& type);
-  // Of what has a type (DW_AT_type): void if it has none.
+  // The type that an entry has (DW_AT_type); void if it has none.
   const script::Type& of_holder(const Dwarf_Die& holder);
 
   void complete(script::Type& type) override;
-  // What tells the number of elements of an array that has no constant one (DW_TAG_subrange_type).
+  // The entry that gives the number of elements of an array without a constant one (DW_TAG_subrange_type).
   std::optional<Dwarf_Die> range_of(const script::Type& array) const;
 
  private:

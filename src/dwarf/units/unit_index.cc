@@ -140,7 +140,8 @@ void UnitIndex::add_type(const Dwarf_Die& die, const std::string& prefix, int de
   if (is_record(tag) && has_scopes() && !name.empty()) add_container(die, prefix, depth);
 }
 
-// What is nowhere hides what others call by its name, too, but not an entry of its own that has a place.
+// A variable without a place hides those of other files with its name, but not an entry of its own that has a
+// place.
 void UnitIndex::name_variables() {
   for (const bool has_place : {true, false})
     for (const Dwarf_Die& die : variables_) {

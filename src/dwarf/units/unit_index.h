@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What one compilation unit holds, found by one walk over its entries: the bodies of functions are not looked
-// into.
+// Lists what one compilation unit holds. One walk over its entries finds it and skips the bodies of
+// functions.
 #pragma once
 
 #include <cstdint>

@@ -37,7 +37,7 @@ Result<std::vector<unsigned>> read_cpus_of_stat() {
   return parse_cpus_of_stat(text);
 }
 
-// What the kernel found and uses, as one line of words.
+// The features that the kernel found and uses, as one line of words.
 std::optional<std::string> cpu_flags() {
   const auto text = read_proc_file("/proc/cpuinfo");
   if (!text) return std::nullopt;

@@ -7,7 +7,7 @@
 
 namespace blip::proc {
 
-// What /proc/PID/exe reads, also of a process whose first thread has ended; empty if it may not be seen.
+// The target of /proc/PID/exe, also for a process whose first thread has ended; empty if it may not be seen.
 std::string executable_path(pid_t pid);
 
 }  // namespace blip::proc

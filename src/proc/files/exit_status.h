@@ -7,9 +7,9 @@
 
 namespace blip::proc {
 
-// How a process ended, in the words of waitpid(2), for one that is not a child of blip's: as long as it is a
-// zombie from /proc, afterwards from its pidfd, where the kernel keeps it (6.15 and later). None: it lives,
-// or nobody knows any more.
+// How a process ended, in the words of waitpid(2), if it is not a child of blip's. A zombie's status is in
+// /proc; later the kernel keeps it behind the pidfd (6.15 and later). Nullopt if the process lives, or nobody
+// knows any more.
 std::optional<int> exit_status(pid_t pid, int pidfd);
 
 }  // namespace blip::proc

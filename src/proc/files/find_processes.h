@@ -13,7 +13,7 @@ namespace blip::proc {
 // All processes /proc shows, in the order of their pids.
 Result<std::vector<pid_t>> list_processes();
 
-// Whether the process's command name (comm, cut at 15 bytes as the kernel does) or its executable's base name
+// True if the process's command name (comm, cut at 15 bytes as the kernel does) or its executable's base name
 // is `name`. False for kernel threads and for processes that have ended.
 bool is_named(pid_t pid, std::string_view name);
 

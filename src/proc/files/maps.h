@@ -47,7 +47,7 @@ std::vector<AddrRange> free_ranges(std::span<const Map> maps);
 // The page-aligned free range of `size` bytes inside `window` nearest to its middle, of free_ranges(maps).
 std::optional<TargetAddr> find_gap(std::span<const Map> maps, uint64_t size, AddrRange window);
 
-// How many mappings the kernel allows a process.
+// The number of mappings that the kernel allows a process.
 size_t max_map_count();
 
 }  // namespace blip::proc

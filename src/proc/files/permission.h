@@ -10,7 +10,8 @@
 
 namespace blip::proc {
 
-// What decides whether the kernel lets one process trace another (ptrace(2), "Ptrace access mode checking").
+// The facts by which the kernel decides whether one process may trace another (ptrace(2), "Ptrace access mode
+// checking").
 struct AccessFacts {
   pid_t pid = 0;
   ProcStatus target;

@@ -18,8 +18,8 @@ struct PresentPages {
   bool complete = true;  // false: there is more than was asked for, or the kernel cannot tell in time
 };
 
-// Where something is in these mappings, without touching a page: sanitizers map terabytes and use little of
-// them. Ends the search once `most` bytes are found.
+// Finds the pages of these mappings that are present, without touching a page: sanitizers map terabytes and
+// use little of them. Ends the search once `most` bytes are found.
 Result<PresentPages> present_pages(pid_t pid, std::span<const AddrRange> mappings, uint64_t most);
 
 }  // namespace blip::proc

@@ -113,8 +113,8 @@ Status refuse_valgrind(pid_t pid, const std::string& path) {
       pid));
 }
 
-// The kernel kills such a thread for reading the cycle counter, and for any system call but four.
-// Of the others the highest mode: each thread has its own.
+// The highest seccomp mode of all threads; each thread has its own. The kernel kills a thread in strict mode
+// for reading the cycle counter, and for any system call but four.
 Result<int> seccomp_mode_of_all(pid_t pid) {
   constexpr int kStrict = 1;
   int mode = 0;

@@ -28,7 +28,7 @@ class Process {
   // Clock ticks after boot; with pid() it names the process for good.
   uint64_t start_time() const { return start_time_; }
   const std::string& comm() const { return comm_; }
-  // As /proc/PID/exe reads: may end in " (deleted)".
+  // The target of /proc/PID/exe; it may end in " (deleted)".
   const std::string& exe_path() const { return exe_path_; }
   // The pid the process has in its own namespace.
   pid_t ns_pid() const { return ns_pid_; }

@@ -5,8 +5,8 @@
 
 namespace blip::proc {
 
-// Whether some memory of the process can be read only by threads that have its key (pkeys(7)); also where
-// that cannot be told.
+// True if only threads that have its key can read some memory of the process (pkeys(7)), or if that is
+// unknown.
 bool uses_protection_keys(pid_t pid);
 
 }  // namespace blip::proc

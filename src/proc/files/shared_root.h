@@ -5,7 +5,7 @@
 
 namespace blip::proc {
 
-// Whether paths mean the same to a process as to blip: it has our root, and our mounts.
+// True if paths mean the same to a process as to blip: it has our root and our mounts.
 bool shares_root(pid_t pid);
 
 }  // namespace blip::proc

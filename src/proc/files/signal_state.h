@@ -7,14 +7,14 @@
 
 namespace blip::proc {
 
-// What exec hands on of a process's signals: the mask, and which ones are ignored (handlers become the
+// The state of a process's signals that exec keeps: the mask, and which ones are ignored (handlers become the
 // default).
 struct SignalState {
   sigset_t blocked{};
   uint64_t ignored = 0;  // signal n is bit n - 1
 
   static SignalState current();
-  // What blip itself was started with, whatever it has changed since.
+  // The state with which blip itself was started, whatever it has changed since.
   static const SignalState& inherited();
 
   // Makes it the calling thread's mask and the process's dispositions, the mask last: what was pending is

@@ -14,7 +14,7 @@
 
 namespace blip::proc {
 
-// What /proc/PID/task/TID/status says. Signal sets are masks: signal n is bit n - 1.
+// The fields of /proc/PID/task/TID/status. Signal sets are masks: signal n is bit n - 1.
 struct ProcStatus {
   std::string comm;
   char state = '?';
@@ -48,7 +48,7 @@ struct ProcStatus {
 Result<ProcStatus> read_status(pid_t pid, pid_t tid);
 Result<ProcStatus> parse_status(std::string_view text);
 
-// What /proc/PID/task/TID/stat says.
+// The fields of /proc/PID/task/TID/stat.
 struct ProcStat {
   char state = '?';
   pid_t ppid = 0;
@@ -64,7 +64,7 @@ struct ProcStat {
 Result<ProcStat> read_stat(pid_t pid, pid_t tid);
 Result<ProcStat> parse_stat(std::string_view text);
 
-// How long the thread has been ready to run and had no CPU; zero where the kernel does not say.
+// The time for which the thread has been ready to run and had no CPU; zero where the kernel does not say.
 std::chrono::nanoseconds time_without_cpu(pid_t pid, pid_t tid);
 
 // Thread ids of the process in the kernel's order; fails with kGone when the process has ended.

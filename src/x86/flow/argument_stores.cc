@@ -10,7 +10,7 @@
 namespace blip::x86 {
 namespace {
 
-// What a register holds.
+// The contents of a register.
 struct Held {
   enum class Kind : uint8_t { kAnything, kArgument, kStack } kind = Kind::kAnything;
   uint8_t reg = 0;           // kArgument: as it was at the entry ...
@@ -43,7 +43,7 @@ class Simulation {
     vector_.fill(true);
   }
 
-  // Whether the way goes on.
+  // Returns whether the walk goes on.
   bool step(const Operands& o) {
     switch (o.insn.mnemonic) {
       case ZYDIS_MNEMONIC_PUSH:
@@ -114,7 +114,7 @@ class Simulation {
       stores_.push_back({.at = at, .size = size, .reg = what->reg, .is_vector = what->is_vector});
   }
 
-  // What is loaded from there.
+  // The value that is loaded from there.
   Held stored_at(int64_t at, uint8_t size) const {
     for (const ArgumentStore& s : stores_)
       if (s.at == at && s.size >= size && !s.is_vector)
@@ -127,7 +127,7 @@ class Simulation {
     return g != kNoRegister && general_[g].is_reloaded;
   }
 
-  // What of an argument an operand is, if all of it.
+  // The argument, or the part of one, that an operand is.
   std::optional<ArgumentStore> argument(const ZydisDecodedOperand& o) const {
     if (o.type != ZYDIS_OPERAND_TYPE_REGISTER || is_high_byte(o.reg.value)) return std::nullopt;
     if (const uint8_t v = vector_register(o.reg.value); v != kNoRegister)

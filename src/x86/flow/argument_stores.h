@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the first instructions of a function store of the registers it was called with: where code that is not
-// optimized keeps its arguments, whatever the calling convention.
+// Finds which of its argument registers a function stores in its first instructions. Code that is not
+// optimized keeps its arguments there, whatever the calling convention.
 #pragma once
 
 #include <array>

@@ -128,7 +128,7 @@ ArgumentUses writes_of(const Operands& o) {
   return writes;
 }
 
-// Where a direct jump leads, from the beginning of the code; none: elsewhere.
+// The offset, from the beginning of the code, to which a direct jump leads; nullopt if it leads elsewhere.
 std::optional<size_t> target_of(const Operands& o, size_t at, size_t size) {
   if (!o.is_immediate(0) || !o.all[0].imm.is_relative) return std::nullopt;
   const auto to = static_cast<int64_t>(at) + o.insn.length + o.all[0].imm.value.s;

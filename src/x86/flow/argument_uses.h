@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which registers a function takes from its caller, as its code shows.
+// Finds the registers that a function takes from its caller, as its code shows.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,9 @@ struct ArgumentUses {
   bool operator==(const ArgumentUses&) const = default;
 };
 
-// Those that an instruction certainly reads before another one writes them, on some way from the beginning of
-// `code`. What is only passed on to another function is not among them. A return reads `at_return`.
+// The registers that an instruction certainly reads before another one writes them, on some way from the
+// beginning of `code`. Registers that are only passed on to another function are not among them. A return
+// reads `at_return`.
 ArgumentUses argument_uses(std::span<const uint8_t> code, const ArgumentUses& at_return = {});
 
 // The size of the largest vector registers that the instructions of `code` name; 0: none.

@@ -15,8 +15,9 @@ namespace blip::x86 {
 namespace {
 
 constexpr unsigned kRax = 0, kRcx = 1, kRdx = 2, kR11 = 11, kRegisters = 16;
-// Of what a function may change, code that calls it reads no more than its result: in other registers there
-// is what was there before, if the compiler knows that the function keeps it, or something that nobody wants.
+// Code that calls a function reads no more than its result of what the function may change. The other
+// registers hold what they held before, if the compiler knows that the function keeps them, or something that
+// nobody wants.
 constexpr uint16_t kResult = 1 << kRax | 1 << kRdx;
 
 class Values {
@@ -145,8 +146,8 @@ class Function {
            std::any_of(insns_.begin(), insns_.end(), takes_label);
   }
 
-  // Where each call has its number from an instruction that always runs before it, which most have: what the
-  // flow would find, for less. Nothing: it must be followed.
+  // Finds calls whose number is loaded by an instruction that always runs before them; most are such calls.
+  // It finds what following the flow would find, for less. Nullopt if the flow must be followed.
   std::optional<std::vector<NumberedCall>> straight_calls(const OutsideEntries& entries) const {
     const auto entered = entered_instructions(entries);
     if (!entered) return {};

@@ -22,7 +22,7 @@ struct FunctionCalls {
   std::optional<TargetAddr> undecodable;
 };
 
-// Where code comes into a function from elsewhere. A guess that would be inside of an instruction was wrong.
+// The places at which code enters a function from elsewhere. A guessed place inside an instruction was wrong.
 struct OutsideEntries {
   std::span<const TargetAddr> certain, guessed;
 };

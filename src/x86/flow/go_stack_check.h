@@ -17,8 +17,8 @@ namespace blip::x86 {
 // What runs behind it runs once per call and has at least 800 bytes of stack below it.
 struct GoStackCheck {
   uint8_t length = 0;  // of all of it
-  // Of its first instructions that can be replaced: a goroutine may be parked at any instruction except at
-  // the jbe, which the compiler marks as no place for preemption.
+  // The number of first instructions that can be replaced: a goroutine may be parked at any instruction
+  // except at the jbe, which the compiler marks as no place for preemption.
   uint8_t replaceable = 0;
 };
 

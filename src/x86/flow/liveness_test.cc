@@ -63,7 +63,7 @@ TEST(Flags, undefined_ones_are_not_taken_for_written) {
   EXPECT_FALSE(live("21 c0 9f 74 00 c3"));  // and; lahf: all processors clear AF
 }
 
-// As "rax flags": those of rax, rcx, rdx and flags that are live inside a function.
+// Returns text such as "rax flags": those of rax, rcx, rdx and flags that are live inside a function.
 std::string live_inside(std::string_view hex) {
   auto code = test::bytes(hex);
   const Liveness l = live_at(code, kBase, kBase, LivenessRule::kInside);

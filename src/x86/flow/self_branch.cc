@@ -13,7 +13,7 @@ bool leads_to_entry(const Insn& insn, TargetAddr function, TargetAddr entry) {
   return *insn.target >= function && *insn.target <= entry;
 }
 
-// Whether the bytes at `at`, read as if an instruction began there, could be such a branch. Prefixes do not
+// True if the bytes at `at`, read as if an instruction began there, could be such a branch. Prefixes do not
 // matter.
 bool may_lead_to_entry(std::span<const uint8_t> bytes, size_t at, size_t entry) {
   auto back_by = [&](int64_t end, int64_t rel) {

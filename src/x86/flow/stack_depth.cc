@@ -57,7 +57,7 @@ class DepthFlow {
     todo_.push_back(*i);
   }
 
-  // What has been followed, and where that does not tell, what the unwind table says.
+  // The state that was followed or, where that is unknown, the state that the unwind table gives.
   StackState known_at(size_t i) const {
     StackState state = states_[i];
     const StackHint& hint = code_.insns[i].hint;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How deep the stack is at each instruction of a function, followed over its flow of control.
+// Finds how deep the stack is at each instruction of a function, following its flow of control.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace blip::x86 {
 
-// What an unwind table says at an instruction. It helps where the code itself does not tell.
+// The depth that an unwind table gives at an instruction. It helps where the code itself does not show it.
 struct StackHint {
   enum class Base : uint8_t { kNone, kFromRsp, kFromRbp, kOther };
   Base base = Base::kNone;
@@ -51,7 +51,7 @@ struct StackDepth {
 // A system call that does not come back: mov $exit, %eax; syscall.
 bool ends_the_thread(const FunctionCode& code, size_t insn);
 
-// Whether the indirect jump at this index stays in the function, its depth being this.
+// Says whether the indirect jump at this index, at which the stack has this depth, stays in the function.
 using StaysInside = std::function<bool(size_t, const StackDepth&)>;
 
 // The depth before each instruction. Behind a call nothing is reached if the unwind table describes another

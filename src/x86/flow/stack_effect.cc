@@ -10,7 +10,7 @@ using Kind = StackEffect::Kind;
 
 constexpr uint16_t bit(uint8_t n) { return static_cast<uint16_t>(1 << n); }
 
-// What a called function may change: rax, rcx, rdx, rsi, rdi, r8 to r11.
+// The registers that a called function may change: rax, rcx, rdx, rsi, rdi, r8 to r11.
 constexpr uint16_t kCallerSaved = 0x0fc7;
 
 uint8_t register_at(const Operands& o, unsigned i) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What an instruction does to the stack pointer, and to other registers and stack slots that may hold it.
+// Computes the effect of an instruction on the stack pointer, and on other registers and stack slots that may
+// hold it.
 #pragma once
 
 #include <cstdint>

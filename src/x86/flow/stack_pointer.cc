@@ -20,7 +20,7 @@ void each_instruction(std::span<const uint8_t> code, Visit visit) {
   }
 }
 
-// As an operand that is written down: not push, pop, call, ret, leave.
+// True if rsp is set as an explicit operand: not by push, pop, call, ret, leave.
 bool sets_rsp(const Operands& o) {
   return std::any_of(o.each().begin(), o.each().end(), [](const ZydisDecodedOperand& operand) {
     return operand.visibility == ZYDIS_OPERAND_VISIBILITY_EXPLICIT &&
@@ -37,8 +37,8 @@ uint16_t address_registers(const ZydisDecodedOperand& memory) {
   return bit(general_register(memory.mem.base)) | bit(general_register(memory.mem.index));
 }
 
-// Whether an operand that is written down may be rsp, or a part of it: register 4, by one of the places that
-// hold numbers of registers. Most instructions have none there.
+// True if an explicit operand may be rsp, or a part of it: register 4, by one of the places that hold numbers
+// of registers. Most instructions have none there.
 bool may_name_rsp(const ZydisDecodedInstruction& z) {
   constexpr uint8_t kNumber = 4;
   if (z.encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY) return true;
@@ -46,7 +46,7 @@ bool may_name_rsp(const ZydisDecodedInstruction& z) {
   return z.raw.modrm.reg == kNumber || (z.raw.modrm.mod == 3 && z.raw.modrm.rm == kNumber);
 }
 
-// What the first operand is made of, if it is a sum, a copy, or aligned.
+// The registers from which the first operand is made, if it is a sum, a copy, or aligned.
 uint16_t made_of(const Operands& o) {
   switch (o.insn.mnemonic) {
     case ZYDIS_MNEMONIC_LEA:
@@ -75,7 +75,7 @@ uint16_t made_of_rsp(std::span<const uint8_t> code) {
   return known;
 }
 
-// Of an instruction that sets rsp.
+// Looks at an instruction that sets rsp.
 bool sets_a_stack(const Operands& o, std::span<const uint8_t> code) {
   if (!o.is_register(0) || o.all[0].size != 64) return false;
   switch (o.insn.mnemonic) {

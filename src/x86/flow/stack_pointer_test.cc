@@ -35,7 +35,7 @@ TEST(StackPointer, what_only_looks_at_it_does_not_count) {
   EXPECT_FALSE(calculates("66 48 0f 6e c4"));                 // movq rsp, xmm0
 }
 
-// As big-number code walks down page by page to a frame that it has calculated.
+// Big-number code walks down page by page like this to a frame that it has calculated.
 TEST(StackPointer, an_index_added_to_what_came_from_rsp) {
   EXPECT_FALSE(
       calculates("49 89 e3 4c 8d 54 24 80 4d 29 d3 4b 8d 24 1a"));  // mov rsp, r11; lea -128(rsp), r10;

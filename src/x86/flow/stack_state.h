@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which registers and stack slots hold addresses of the stack, and which.
+// Tracks which registers and stack slots hold which addresses of the stack.
 #pragma once
 
 #include <array>

@@ -53,7 +53,7 @@ class Finder {
   }
 
  private:
-  // Back from the jump to what the register was loaded from. What is only computed counts from a label.
+  // Goes back from the jump to the load of the register. A value that is only computed counts from a label.
   void from_register(uint8_t reg) {
     uint16_t wanted = bit(reg);
     std::optional<TargetAddr> address;  // that something is added to
@@ -114,8 +114,8 @@ class Finder {
           TargetAddr(static_cast<uint64_t>(address) + static_cast<uint64_t>(m.displacement)));
   }
 
-  // What the register may be at `user`: the address before it in the same run, or any that the function ever
-  // puts there.
+  // The values that the register may have at `user`: the address before it in the same run, or any that the
+  // function ever puts there.
   std::vector<int64_t> addresses_in(uint8_t reg, size_t user) const {
     for (size_t i = user; i-- > 0 && user - i < kFarthest && !code_.insns[i].insn.ends_flow();)
       if (const auto address = address_put(i, reg)) return {*address};

@@ -33,7 +33,7 @@ struct JumpSource {
 // A number in the instruction that may be an absolute address: mov $label, %eax.
 std::optional<TargetAddr> immediate_address(const FlowInsn& insn);
 
-// Of the indirect jump at this index.
+// The source of the indirect jump at this index.
 JumpSource jump_source(const FunctionCode& code, size_t jump);
 
 }  // namespace blip::x86

@@ -30,7 +30,7 @@ struct CloneSite {
 // All of them in `text` at `base`, in order of address.
 std::vector<CloneSite> find_clone_sites(std::span<const uint8_t> text, TargetAddr base);
 
-// That of musl, whose clone() is assembled by hand: the number is no part of a mov there.
+// Finds musl's clone(), which is written by hand: the number is no part of a mov there.
 std::optional<CloneSite> find_musl_clone(std::span<const uint8_t> text, TargetAddr base);
 
 // The same for one other system call, whatever its number.
