@@ -342,7 +342,7 @@ void ClonePad::clone_call() {
 
 }  // namespace
 
-Result<std::vector<uint8_t>> build_clone_pad(TargetAddr at, const x86::CloneSite& site,
+Result<std::vector<uint8_t>> build_clone_pad(TargetAddr at, const x86::SyscallSite& site,
                                              const Environment& env, TargetAddr reserve) {
   CodeBuffer code(at);
   if (site.stores_argument) code.assembler().mov(qword_ptr(rsi), rcx);

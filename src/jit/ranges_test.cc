@@ -230,7 +230,7 @@ class UnmapPad : public JitRanges {
     CodeBuffer site(place() + kSite);
     site.assembler().jmp((place() + kPad).value);
     put(kSite, site.finish().value());
-    put(kSite + kCloneSiteSize, {0xc3});
+    put(kSite + kSyscallSiteSize, {0xc3});
   }
   // Not a function call for the compiler: it keeps what system calls keep.
   long call(uint64_t a, uint64_t b, uint64_t c = 0, uint64_t d = 0, uint64_t e = ~uint64_t{0}, uint64_t f = 0,

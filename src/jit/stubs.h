@@ -25,8 +25,8 @@ Result<AreaPrologue> build_area_prologue(TargetAddr at, const Environment& env);
 // flags, which the system call destroys anyway. With env.births who is born tells of it (docs/design/
 // lifecycle.md), below its stack's red zone; `reserve` as of AreaStubs.
 inline constexpr uint64_t kClonePadSize = 1280;
-inline constexpr uint64_t kCloneSiteSize = 7;  // both instructions
-Result<std::vector<uint8_t>> build_clone_pad(TargetAddr at, const x86::CloneSite& site,
+inline constexpr uint64_t kSyscallSiteSize = 7;  // both instructions
+Result<std::vector<uint8_t>> build_clone_pad(TargetAddr at, const x86::SyscallSite& site,
                                              const Environment& env, TargetAddr reserve = {});
 
 // Records of blip's own about lives: where the thread and the value are. Of a birth the value is the pid of

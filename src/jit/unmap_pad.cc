@@ -55,10 +55,10 @@ Result<std::vector<uint8_t>> build_unmap_pad(TargetAddr at, TargetAddr site, uin
   a.lock().dec(qword_ptr(
       rcx, static_cast<int32_t>(env.geometry.ranges_offset() + offsetof(abi::RangeControl, pending))));
   a.bind(done);
-  a.jmp(site.value + kCloneSiteSize);
+  a.jmp(site.value + kSyscallSiteSize);
   a.bind(plain);
   emit_call(a, number);
-  a.jmp(site.value + kCloneSiteSize);
+  a.jmp(site.value + kSyscallSiteSize);
   return code.finish();
 }
 

@@ -120,12 +120,12 @@ TEST(BranchScanOfLibc, no_branch_that_decoding_finds_is_missed) {
   EXPECT_LE(scanned.size(), decoded.size() + decoded.size() / 20);
 }
 
-TEST(CloneSitesOfLibc, flags_are_dead_behind_each) {
+TEST(CloneCallsOfLibc, flags_are_dead_behind_each) {
   auto file = text_of_file(kLibc, FunctionsFrom::kSymbols);
   if (file.text.empty()) GTEST_SKIP() << "no libc.so.6 at the usual place";
   auto sites = find_clone_sites(file.text, file.base);
   EXPECT_GE(sites.size(), 3u);
-  for (const CloneSite& site : sites) EXPECT_TRUE(site.flags_dead_after) << std::hex << site.addr.value;
+  for (const SyscallSite& site : sites) EXPECT_TRUE(site.flags_dead_after) << std::hex << site.addr.value;
 }
 
 }  // namespace

@@ -61,11 +61,11 @@ Result<std::string> Instrumentation::trap_obstacle(proc::Attachment& attachment,
     TRY(const proc::ProcStatus status, proc::read_status(process_.pid(), thread.tid));
     if (status.blocked & signal_bit(SIGTRAP))
       return fmt::format("thread {} blocks SIGTRAP: a trap would end the process", thread.tid);
-    for (const x86::CloneSite& site : sigaction_.sites)
+    for (const x86::SyscallSite& site : sigaction_.sites)
       if (thread.restart_pc() == site.addr.value + abi::kJumpSize)
         return fmt::format("thread {} is setting a signal action", thread.tid);
   }
-  for (const x86::CloneSite& site : sigaction_.sites) {
+  for (const x86::SyscallSite& site : sigaction_.sites) {
     TRY(const auto bytes, (memory_.read_value<std::array<uint8_t, abi::kJumpSize>>(site.addr)));
     uint32_t number;
     std::memcpy(&number, &bytes[1], sizeof number);

@@ -43,11 +43,11 @@ class FileText {
 }  // namespace
 
 Batch::Batch(std::span<const Module> modules, ModuleSites sites, ProbeList probes,
-             std::vector<x86::CloneSite> clone_sites, const jit::Environment& env)
+             std::vector<x86::SyscallSite> syscall_sites, const jit::Environment& env)
     : sites_(std::move(sites)),
-      clone_sites_(std::move(clone_sites)),
+      syscall_sites_(std::move(syscall_sites)),
       jobs_(pad_jobs(sites_, probes)),
-      neighbourhoods_(group_sites(modules, jobs_, probes, clone_sites_, env)),
+      neighbourhoods_(group_sites(modules, jobs_, probes, syscall_sites_, env)),
       trampolines_(pack_trampolines(entries_of(jobs_))) {}
 
 void Batch::settle() {
@@ -62,7 +62,7 @@ void Batch::settle() {
 }
 
 size_t Batch::max_edits() const {
-  return clone_sites_.size() + jobs_.size() +
+  return syscall_sites_.size() + jobs_.size() +
          static_cast<size_t>(std::count_if(jobs_.begin(), jobs_.end(), [](const PadJob& job) {
            return job.site->rewrite.springboard != TargetAddr();
          }));
@@ -102,7 +102,7 @@ Result<MadePatches> Batch::build(const PadFile& file, std::span<const Module> mo
     const AreaMapping& area = file.areas[i];
     TRY(BuiltArea built,
         build_area(area.range.begin, file.bytes.bytes().subspan(area.offset, area.range.size()),
-                   neighbourhoods_[i], jobs_, probes, clone_sites_, env, shadow_stack));
+                   neighbourhoods_[i], jobs_, probes, syscall_sites_, env, shadow_stack));
     if (built.trap_stub != TargetAddr()) trap_stub = built.trap_stub, runtime = built.runtime;
     std::move(built.pads.begin(), built.pads.end(), std::back_inserter(pads));
     std::move(built.refused.begin(), built.refused.end(), std::back_inserter(refused));
@@ -112,7 +112,7 @@ Result<MadePatches> Batch::build(const PadFile& file, std::span<const Module> mo
   });
   refuse_without_trampoline(file, pads, refused);
   MadePatches made =
-      make_patches({.jobs = jobs_, .clone_sites = clone_sites_, .pads = pads, .text = FileText(modules)});
+      make_patches({.jobs = jobs_, .syscall_sites = syscall_sites_, .pads = pads, .text = FileText(modules)});
   made.trap_stub = trap_stub;
   made.runtime = runtime;
   made.refused.insert(made.refused.end(), std::make_move_iterator(refused.begin()),

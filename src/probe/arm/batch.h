@@ -23,7 +23,7 @@ class Batch {
  public:
   // The probes belong to the sites. Of `env` only what is known before the process has been stopped.
   Batch(std::span<const Module> modules, ModuleSites sites, ProbeList probes,
-        std::vector<x86::CloneSite> clone_sites, const jit::Environment& env);
+        std::vector<x86::SyscallSite> syscall_sites, const jit::Environment& env);
   Batch(const Batch&) = delete;
   Batch& operator=(const Batch&) = delete;
 
@@ -49,7 +49,7 @@ class Batch {
                                  std::vector<std::pair<size_t, std::string>>& refused) const;
 
   ModuleSites sites_;
-  std::vector<x86::CloneSite> clone_sites_;
+  std::vector<x86::SyscallSite> syscall_sites_;
   std::vector<PadJob> jobs_;
   std::vector<Neighbourhood> neighbourhoods_;
   TrampolineLayout trampolines_;

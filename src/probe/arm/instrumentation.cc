@@ -221,7 +221,7 @@ Status Instrumentation::run(ModuleSites sites) {
   geometry_.probe_count = static_cast<uint32_t>(probes_.size()) + spare_probes_;
   for (size_t i = 0; i < probes_.size(); ++i) probes_[i].program.switch_index = static_cast<uint32_t>(i);
   plan_traps(sites);
-  std::vector<x86::CloneSite> watched = clone_sites_;
+  std::vector<x86::SyscallSite> watched = clone_sites_;
   watched.insert(watched.end(), sigaction_.sites.begin(), sigaction_.sites.end());
   plan_calls();
   TRY_OK(stop::check());
@@ -282,8 +282,8 @@ Status Instrumentation::patch_patiently() {
   return {};
 }
 
-std::vector<x86::CloneSite> Instrumentation::find_clone_sites() {
-  std::vector<x86::CloneSite> found;
+std::vector<x86::SyscallSite> Instrumentation::find_clone_sites() {
+  std::vector<x86::SyscallSite> found;
   const bool is_static =
       std::none_of(modules_.begin(), modules_.end(), [](const Module& m) { return m.is_libc(); });
   for (const Module& module : modules_) {
@@ -295,7 +295,7 @@ std::vector<x86::CloneSite> Instrumentation::find_clone_sites() {
       if (module.is_libc() || (is_static && module.is_executable()))
         if (const auto musl = x86::find_musl_clone(text, module.to_target(s.range.begin)))
           sites.push_back(*musl);
-      for (const x86::CloneSite& site : sites) {
+      for (const x86::SyscallSite& site : sites) {
         if (site.flags_dead_after && !crosses_page(site.addr, abi::kJumpSize)) {
           found.push_back(site);
         } else {

@@ -16,9 +16,9 @@
 #include "base/result.h"
 #include "jit/environment.h"
 #include "probe/arm/batch.h"
-#include "probe/arm/watched_calls.h"
 #include "probe/code/module.h"
 #include "probe/code/trap_sites.h"
+#include "probe/code/watched_syscalls.h"
 #include "probe/inject/leftovers.h"
 #include "probe/inject/open_calls.h"
 #include "probe/inject/region.h"
@@ -151,12 +151,12 @@ class Instrumentation {
 
   Status run(ModuleSites sites);
   Status choose_clock();
-  std::vector<x86::CloneSite> find_clone_sites();
+  std::vector<x86::SyscallSite> find_clone_sites();
   Status map_memory();
   void plan_calls();
   void note_barrier(bool registered);
   void note_filter(bool is_filtered);
-  void give_up(const x86::CloneSite& site);
+  void give_up(const x86::SyscallSite& site);
   void give_up_unpatched();
   bool meets_call(proc::Attachment& attachment, std::span<const InterruptedCode> interrupted, bool last_try);
   bool watches(const x86::Rewrite& rewrite) const;
@@ -248,11 +248,11 @@ class Instrumentation {
   jit::Recorded recorded_;     // by them
   bool settled_ask_kernel_ = false;
   abi::Geometry geometry_;
-  std::vector<x86::CloneSite> clone_sites_;
+  std::vector<x86::SyscallSite> clone_sites_;
   SigactionSites sigaction_;  // looked for only if there are traps
   // watch_calls.cc: calls that take memory away, if programs read it, or that install seccomp filters, if
   // pads make system calls.
-  std::vector<x86::CloneSite> call_sites_;
+  std::vector<x86::SyscallSite> call_sites_;
   std::string no_ranges_, no_calls_;
   bool wants_traps_ = false;
   std::string no_traps_;                 // why there will be none although they were planned

@@ -68,7 +68,7 @@ Status Instrumentation::add(std::span<const proc::Map> mapped, std::span<const M
 }
 
 Status Instrumentation::add_batch(std::span<const Module> modules, ModuleSites sites) {
-  batches_.emplace_back(modules, std::move(sites), probes(), std::vector<x86::CloneSite>(), environment());
+  batches_.emplace_back(modules, std::move(sites), probes(), std::vector<x86::SyscallSite>(), environment());
   Batch& batch = batches_.back();
   if (batch.max_edits() > site_table_.room())
     return Error(

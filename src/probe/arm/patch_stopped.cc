@@ -37,7 +37,7 @@ Result<Instrumentation::Patched> Instrumentation::patch(bool last_try) {
 // Whether every way to make a child that shares its parent's TLS will be watched: the sites hold what the
 // file says.
 Result<bool> Instrumentation::clone_sites_intact() const {
-  for (const x86::CloneSite& site : clone_sites_) {
+  for (const x86::SyscallSite& site : clone_sites_) {
     TRY(const auto bytes, (memory_.read_value<std::array<uint8_t, abi::kJumpSize>>(site.addr)));
     if (bytes != first_instruction(site)) return false;
   }
@@ -201,7 +201,7 @@ std::vector<bool> Instrumentation::begun_patches() const {
 
 // A window whose pad goes on in one of blip's own.
 bool Instrumentation::watches(const x86::Rewrite& rewrite) const {
-  const auto covered = [&](const x86::CloneSite& site) { return covers(rewrite, site); };
+  const auto covered = [&](const x86::SyscallSite& site) { return covers(rewrite, site); };
   return std::any_of(clone_sites_.begin(), clone_sites_.end(), covered) ||
          std::any_of(call_sites_.begin(), call_sites_.end(), covered);
 }
@@ -249,7 +249,7 @@ Status Instrumentation::drop_parked(proc::Attachment& attachment, const std::vec
   std::vector<const Patch*> found;
   for (const InterruptedCode& code : parked.found)
     if (const Patch* patch = index.disturbed_at(code.pc)) found.push_back(patch);
-  for (const x86::CloneSite& site : call_sites_) {  // it will be made some time
+  for (const x86::SyscallSite& site : call_sites_) {  // it will be made some time
     const bool is_found = any_parked_before(parked.found, site);
     if (open_ || (!is_found && !parked.unknown)) continue;
     if (no_ranges_.empty()) no_ranges_ = "a fiber may be about to take memory away";
@@ -304,7 +304,7 @@ Status Instrumentation::deactivate(const EditMask& edits,
     const auto covered = [&](const auto& site) {
       return patch.job && covers(patch.job->site->rewrite, site);
     };
-    for (const x86::CloneSite& site : call_sites_)
+    for (const x86::SyscallSite& site : call_sites_)
       if (covered(site) || (patch.unmaps && site.addr == patch.addr)) give_up(site);
     const bool guards_clone = std::any_of(clone_sites_.begin(), clone_sites_.end(), covered);
     if (guards_clone && facts_.rseq)

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "probe/arm/watched_calls.h"
+#include "probe/code/watched_syscalls.h"
 #include "probe/inject/left_region.h"
 #include "probe/inject/readable_memory.h"
 #include "proc/files/guard_pages.h"
@@ -107,7 +107,7 @@ Status RangeFeed::look_at_new(std::span<const proc::Map> code, std::span<const p
     });
     if (module == loaded.modules.end())
       return Error(ErrorKind::kUnsupported, "there is code that blip cannot read");
-    if (const std::string calls = calls_of_its_own(*module); !calls.empty())
+    if (const std::string calls = syscalls_of_its_own(*module); !calls.empty())
       return Error(ErrorKind::kUnsupported, calls);
     std::erase_if(late_modules_, [&](const Module& m) { return m.extent().overlaps(module->extent()); });
     std::erase_if(known_, [&](const proc::Map& k) { return k.range.overlaps(map.range); });

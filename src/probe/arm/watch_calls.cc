@@ -28,7 +28,7 @@ bool is_one_of(std::span<const uint32_t> numbers, uint64_t n) {
 
 bool may_filter(uint32_t number) { return number == jit::kAnyNumber || is_one_of(ring::kFiltering, number); }
 
-TargetAddr instruction_of(const x86::CloneSite& site) { return site.syscall_at(); }
+TargetAddr instruction_of(const x86::SyscallSite& site) { return site.syscall_at(); }
 
 // What a thread at a `syscall` instruction will call.
 uint32_t next_number(const proc::Thread& thread) {
@@ -39,15 +39,16 @@ uint32_t next_number(const proc::Thread& thread) {
 
 }  // namespace
 
-std::vector<AddrRange> instructions_of(std::span<const x86::CloneSite> sites) {
+std::vector<AddrRange> instructions_of(std::span<const x86::SyscallSite> sites) {
   std::vector<AddrRange> places;
-  for (const x86::CloneSite& site : sites) places.push_back({instruction_of(site), instruction_of(site) + 1});
+  for (const x86::SyscallSite& site : sites)
+    places.push_back({instruction_of(site), instruction_of(site) + 1});
   return merge_ranges(std::move(places));
 }
 
 bool any_before(proc::Attachment& attachment, std::span<const InterruptedCode> interrupted,
-                std::span<const x86::CloneSite> sites) {
-  return std::any_of(sites.begin(), sites.end(), [&](const x86::CloneSite& site) {
+                std::span<const x86::SyscallSite> sites) {
+  return std::any_of(sites.begin(), sites.end(), [&](const x86::SyscallSite& site) {
     const TargetAddr at = instruction_of(site);
     const auto& threads = attachment.threads();
     return std::any_of(threads.begin(), threads.end(),
@@ -57,7 +58,7 @@ bool any_before(proc::Attachment& attachment, std::span<const InterruptedCode> i
   });
 }
 
-bool any_parked_before(std::span<const InterruptedCode> parked, const x86::CloneSite& site) {
+bool any_parked_before(std::span<const InterruptedCode> parked, const x86::SyscallSite& site) {
   return std::any_of(parked.begin(), parked.end(),
                      [&](const InterruptedCode& code) { return code.pc == instruction_of(site); });
 }
@@ -83,13 +84,13 @@ void Instrumentation::plan_calls() {
   else if (no_ranges_.empty() && proc::has_user_faults(process_.pid()))
     no_ranges_ = "the program handles page faults by itself (userfaultfd)";
   if (no_ranges_.empty()) {
-    WatchedCalls calls = find_unmap_sites(modules_);
+    WatchedSyscalls calls = find_unmap_sites(modules_);
     no_ranges_ = calls.obstacle;
     call_sites_ = std::move(calls.sites);
   }
   geometry_.ranges = no_ranges_.empty();
   if (geometry_.ranges || forbids_calls()) return;
-  WatchedCalls calls = find_filter_sites(modules_);
+  WatchedSyscalls calls = find_filter_sites(modules_);
   call_sites_ = std::move(calls.sites);
   if (!calls.obstacle.empty()) no_calls_ = kUnseenFilter;
 }
@@ -111,14 +112,14 @@ void Instrumentation::note_barrier(bool registered) {
 }
 
 // A call that will not be seen.
-void Instrumentation::give_up(const x86::CloneSite& site) {
+void Instrumentation::give_up(const x86::SyscallSite& site) {
   if (no_ranges_.empty()) no_ranges_ = "a system call that takes memory away cannot be watched";
   if (may_filter(site.number) && no_calls_.empty()) no_calls_ = kUnseenFilter;
 }
 
 // Each has a jump of its own, or a probe's window that goes on in its pad.
 void Instrumentation::give_up_unpatched() {
-  for (const x86::CloneSite& site : call_sites_) {
+  for (const x86::SyscallSite& site : call_sites_) {
     const bool is_patched = std::any_of(table_.patches.begin(), table_.patches.end(), [&](const Patch& p) {
       return (p.unmaps && p.addr == site.addr) || (p.job && covers(p.job->site->rewrite, site));
     });
@@ -130,7 +131,7 @@ void Instrumentation::give_up_unpatched() {
 // the jump; what a signal handler will call there is not known, and counts only for direct reads.
 bool Instrumentation::meets_call(proc::Attachment& attachment, std::span<const InterruptedCode> interrupted,
                                  bool last_try) {
-  for (const x86::CloneSite& site : call_sites_) {
+  for (const x86::SyscallSite& site : call_sites_) {
     const TargetAddr at = instruction_of(site);
     bool filters = false, dooms = false;
     for (const proc::Thread& thread : attachment.threads()) {

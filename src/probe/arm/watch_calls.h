@@ -14,14 +14,14 @@
 namespace blip::probe {
 
 // Their `syscall` instructions, sorted.
-std::vector<AddrRange> instructions_of(std::span<const x86::CloneSite> sites);
+std::vector<AddrRange> instructions_of(std::span<const x86::SyscallSite> sites);
 
 // A thread at the instruction of one of the sites, or a signal handler that will return there.
 bool any_before(proc::Attachment& attachment, std::span<const InterruptedCode> interrupted,
-                std::span<const x86::CloneSite> sites);
+                std::span<const x86::SyscallSite> sites);
 
 // Saved registers of a fiber at the instruction of the site.
-bool any_parked_before(std::span<const InterruptedCode> parked, const x86::CloneSite& site);
+bool any_parked_before(std::span<const InterruptedCode> parked, const x86::SyscallSite& site);
 
 // Whether a thread runs under a seccomp filter, or may.
 bool any_filtered(proc::Attachment& attachment);

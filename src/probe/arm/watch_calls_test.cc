@@ -12,8 +12,8 @@
 #include <thread>
 
 #include "probe/arm/instrumentation.h"
-#include "probe/arm/watched_calls.h"
 #include "probe/code/module.h"
+#include "probe/code/watched_syscalls.h"
 #include "proc/test_child.h"
 #include "proc/test_filter.h"
 
@@ -30,7 +30,7 @@ struct Target {
   }
 
   TargetAddr filter_site(uint32_t number) const {
-    for (const x86::CloneSite& site : find_filter_sites(modules).sites)
+    for (const x86::SyscallSite& site : find_filter_sites(modules).sites)
       if (site.number == number) return site.addr;
     return {};
   }

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "probe/code/functions.h"
-#include "probe/code/module_calls.h"
+#include "probe/code/module_syscalls.h"
 #include "ring/doomed.h"
 
 namespace blip::probe {
@@ -24,7 +24,7 @@ bool has_sites(std::span<const Module> modules, const Module& module) {
 
 // A thread that ends may have given its stack away just before: musl unmaps it in the same function, Go lets
 // others use it.
-bool may_lack_stack(const Module& module, const SureCalls& function, const x86::NumberedCall& call) {
+bool may_lack_stack(const Module& module, const SureSyscalls& function, const x86::NumberedCall& call) {
   if (call.numbers.front() != kExitNumber) return false;
   return module.file().is_go() ||
          std::any_of(function.calls.begin(), function.calls.end(), [](const x86::NumberedCall& c) {
@@ -33,7 +33,7 @@ bool may_lack_stack(const Module& module, const SureCalls& function, const x86::
 }
 
 void add_sites(const Module& module, size_t index, std::vector<LifeSite>& sites) {
-  for (const SureCalls& found : find_sure_calls(module, kNumbers)) {
+  for (const SureSyscalls& found : find_sure_syscalls(module, kNumbers)) {
     for (const x86::NumberedCall& call : found.calls) {
       const bool is_wanted = call.numbers.size() == 1 && std::find(std::begin(kNumbers), std::end(kNumbers),
                                                                    call.numbers[0]) != std::end(kNumbers);

@@ -135,7 +135,7 @@ void ModuleCode::pin_known_faults() {
 // blip leads the system calls that make children through pads of its own: a run may end before them.
 void ModuleCode::watch_clone_sites() {
   for (const auto& segment : segments_) {
-    for (const x86::CloneSite& site :
+    for (const x86::SyscallSite& site :
          x86::find_clone_sites(segment->bytes_from(segment->base()), segment->base()))
       segment->watch(site.addr);
   }

@@ -31,9 +31,9 @@ Result<Point> checked(const Module& module, const elf::Function& function, FileA
       .addr = address, .is_entry = address == function.addr && is_called(function), .function = function};
 }
 
-class Finder {
+class PointFinder {
  public:
-  Finder(const elf::Spec& spec, std::span<const Module> modules, const ResolveContext& context)
+  PointFinder(const elf::Spec& spec, std::span<const Module> modules, const ResolveContext& context)
       : spec_(spec), modules_(modules), context_(context) {}
 
   Result<FoundPoint> run() const {
@@ -123,7 +123,7 @@ class Finder {
 
 Result<FoundPoint> find_instruction(const elf::Spec& spec, std::span<const Module> modules,
                                     const ResolveContext& context) {
-  return Finder(spec, modules, context).run();
+  return PointFinder(spec, modules, context).run();
 }
 
 Result<Point> point_at(const Module& module, FileAddr address, InstructionStarts* starts) {

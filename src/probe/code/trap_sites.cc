@@ -11,8 +11,8 @@ namespace blip::probe {
 
 namespace {
 
-std::vector<x86::CloneSite> sites_in(const Module& module) {
-  std::vector<x86::CloneSite> all;
+std::vector<x86::SyscallSite> sites_in(const Module& module) {
+  std::vector<x86::SyscallSite> all;
   for (const elf::Segment& s : module.file().segments()) {
     if (!s.exec) continue;
     const auto some = x86::find_syscall_sites(module.file().bytes(s.range), module.to_target(s.range.begin),
@@ -48,7 +48,7 @@ SigactionSites find_sigaction_sites(std::span<const Module> modules) {
   bool all = true;
   for (const Module& module : modules) {
     if (is_loader(module) && !module.is_libc()) continue;  // has a copy of its own, which it does not use
-    for (const x86::CloneSite& site : sites_in(module)) {
+    for (const x86::SyscallSite& site : sites_in(module)) {
       all &= site.flags_dead_after && !crosses_page(site.addr);
       found.sites.push_back(site);
     }

@@ -16,7 +16,7 @@ std::string no_traps_in(const Module& module);
 
 // The places where a target calls rt_sigaction.
 struct SigactionSites {
-  std::vector<x86::CloneSite> sites;
+  std::vector<x86::SyscallSite> sites;
   bool complete = false;  // there is one at least, and all can be led into pads
 };
 SigactionSites find_sigaction_sites(std::span<const Module> modules);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// An area holds the shared code, the pads of clone sites, then the pads of sites. Those are built in pieces
+// An area holds the shared code, the pads of system calls, then the pads of sites. Those are built in pieces
 // on all CPUs: each piece begins where the pieces before it end at the latest and is dense in itself. The
 // gaps between pieces are pages of a memfd that nobody touches, so they cost nothing.
 #include "probe/patch/pads.h"
@@ -111,30 +111,30 @@ class AreaBuilder {
               const jit::Environment& env, bool shadow_stack)
       : at_(at), code_(code), jobs_(jobs), probes_(probes), env_(env), shadow_stack_(shadow_stack) {}
 
-  Result<BuiltArea> run(const Neighbourhood& group, std::span<const x86::CloneSite> clone_sites) {
+  Result<BuiltArea> run(const Neighbourhood& group, std::span<const x86::SyscallSite> syscall_sites) {
     AreaPart start(at_, code_);
     TRY(jit::AreaPrologue prologue, jit::build_area_prologue(at_, env_));
     stubs_ = prologue.stubs;
     TRY_OK(start.append(prologue.code));
-    for (size_t i : group.clone_sites) TRY_OK(add_clone_site(start, i, clone_sites[i]));
+    for (size_t i : group.syscall_sites) TRY_OK(add_syscall_site(start, i, syscall_sites[i]));
     TRY_OK(build_jobs(group, align_up(start.used(), jit::kPadAlign)));
     return std::move(area_);
   }
 
  private:
-  Status add_clone_site(AreaPart& part, size_t index, const x86::CloneSite& site) {
+  Status add_syscall_site(AreaPart& part, size_t index, const x86::SyscallSite& site) {
     const bool sets_action = site.number == jit::kSigactionNumber;
     if (sets_action) TRY_OK(add_trap_stub(part));
     const TargetAddr pad = part.next();
     TRY(const std::vector<uint8_t> code, syscall_pad(pad, site));
     TRY_OK(part.append(code));
-    if (!sets_action && !site.stores_argument) clone_pads_[site.addr + abi::kJumpSize] = pad;
+    if (!sets_action && !site.stores_argument) syscall_pads_[site.addr + abi::kJumpSize] = pad;
     area_.pads.push_back(
-        {.addr = pad, .size = static_cast<uint32_t>(code.size()), .heads = {}, .clone_site = index});
+        {.addr = pad, .size = static_cast<uint32_t>(code.size()), .heads = {}, .syscall_site = index});
     return {};
   }
 
-  Result<std::vector<uint8_t>> syscall_pad(TargetAddr pad, const x86::CloneSite& site) const {
+  Result<std::vector<uint8_t>> syscall_pad(TargetAddr pad, const x86::SyscallSite& site) const {
     if (site.number == jit::kSigactionNumber) return jit::build_sigaction_pad(pad, site.addr, trap_places());
     if (jit::may_unmap(site.number)) return jit::build_unmap_pad(pad, site.addr, site.number, at_, env_);
     return jit::build_clone_pad(pad, site, env_, stubs_.reserve);
@@ -187,7 +187,7 @@ class AreaBuilder {
     const std::vector<jit::PadProbe> in_pad = pad_probes(job, probes_);
     jit::PadSite place = pad_site(site, in_pad);
     place.shadow_stack = shadow_stack_;
-    place.resume = clone_pad_at(site.rewrite.end());
+    place.resume = syscall_pad_at(site.rewrite.end());
     auto pad = jit::build_pad(addr, place, env_, stubs_);
     if (!pad) {
       built.refused.emplace_back(index, pad.error().message());
@@ -201,10 +201,10 @@ class AreaBuilder {
     return true;
   }
 
-  // A window that ends with a clone site's first instruction goes on in the clone pad.
-  TargetAddr clone_pad_at(TargetAddr behind) const {
-    const auto it = clone_pads_.find(behind);
-    return it != clone_pads_.end() ? it->second : TargetAddr();
+  // A window that ends with the first instruction of a watched system call goes on in that pad.
+  TargetAddr syscall_pad_at(TargetAddr behind) const {
+    const auto it = syscall_pads_.find(behind);
+    return it != syscall_pads_.end() ? it->second : TargetAddr();
   }
 
   TargetAddr at_;
@@ -215,7 +215,7 @@ class AreaBuilder {
   bool shadow_stack_;
   jit::AreaStubs stubs_;
   BuiltArea area_;
-  std::map<TargetAddr, TargetAddr> clone_pads_;  // end of a window -> where its pad goes on
+  std::map<TargetAddr, TargetAddr> syscall_pads_;  // end of a window -> where its pad goes on
 };
 
 const Module* module_at(std::span<const Module> modules, TargetAddr a) {
@@ -229,8 +229,8 @@ const Module* module_at(std::span<const Module> modules, TargetAddr a) {
 class AreaCutter {
  public:
   AreaCutter(const Neighbourhood& group, std::span<const PadJob> jobs, ProbeList probes,
-             std::span<const x86::CloneSite> clone_sites)
-      : group_(group), jobs_(jobs), probes_(probes), clone_sites_(clone_sites) {}
+             std::span<const x86::SyscallSite> syscall_sites)
+      : group_(group), jobs_(jobs), probes_(probes), syscall_sites_(syscall_sites) {}
 
   std::vector<Neighbourhood> run(const jit::Environment& env) {
     constexpr uint64_t kFew = 4 << 20;
@@ -249,7 +249,7 @@ class AreaCutter {
       expected_ += fill_ * static_cast<double>(size_bound(jobs_[i], probes_));
     }
     finish_area();
-    for (size_t i : group_.clone_sites) add_clone_site(i);
+    for (size_t i : group_.syscall_sites) add_syscall_site(i);
     return std::move(areas_);
   }
 
@@ -268,21 +268,21 @@ class AreaCutter {
         align_up(kPrologueSize + runtime::runtime_blob().size() + expected + spill, abi::kPageSize);
   }
 
-  // Into the area of a pad that may go on in that of the clone site.
-  void add_clone_site(size_t index) {
+  // Into the area of a pad that may go on in that of the system call.
+  void add_syscall_site(size_t index) {
     size_t area = 0;
     for (size_t k = 0; k < areas_.size(); ++k)
       if (!areas_[k].jobs.empty() &&
-          jobs_[areas_[k].jobs.front()].site->rewrite.start <= clone_sites_[index].addr)
+          jobs_[areas_[k].jobs.front()].site->rewrite.start <= syscall_sites_[index].addr)
         area = k;
-    areas_[area].clone_sites.push_back(index);
+    areas_[area].syscall_sites.push_back(index);
     areas_[area].size += align_up(jit::kClonePadSize, abi::kPageSize);
   }
 
   const Neighbourhood& group_;
   std::span<const PadJob> jobs_;
   ProbeList probes_;
-  std::span<const x86::CloneSite> clone_sites_;
+  std::span<const x86::SyscallSite> syscall_sites_;
   double fill_ = 1;
   double expected_ = 0;  // bytes of the last area's pads
   std::vector<Neighbourhood> areas_;
@@ -291,20 +291,20 @@ class AreaCutter {
 // What one module contributes to an area.
 struct Member {
   AddrRange extent;
-  std::vector<size_t> jobs, clone_sites;
+  std::vector<size_t> jobs, syscall_sites;
 };
 
 std::vector<Member> members_of(std::span<const Module> modules, std::span<const PadJob> jobs,
-                               std::span<const x86::CloneSite> clone_sites) {
+                               std::span<const x86::SyscallSite> syscall_sites) {
   std::vector<Member> members(modules.size());
   for (size_t m = 0; m < modules.size(); ++m) members[m].extent = modules[m].extent();
   for (size_t i = 0; i < jobs.size(); ++i) members[jobs[i].module].jobs.push_back(i);
-  for (size_t i = 0; i < clone_sites.size(); ++i) {
-    const Module* module = module_at(modules, clone_sites[i].addr);
+  for (size_t i = 0; i < syscall_sites.size(); ++i) {
+    const Module* module = module_at(modules, syscall_sites[i].addr);
     if (!module) continue;
-    members[static_cast<size_t>(module - modules.data())].clone_sites.push_back(i);
+    members[static_cast<size_t>(module - modules.data())].syscall_sites.push_back(i);
   }
-  std::erase_if(members, [](const Member& m) { return m.jobs.empty() && m.clone_sites.empty(); });
+  std::erase_if(members, [](const Member& m) { return m.jobs.empty() && m.syscall_sites.empty(); });
   std::sort(members.begin(), members.end(),
             [](const Member& a, const Member& b) { return a.extent.begin < b.extent.begin; });
   return members;
@@ -333,11 +333,11 @@ std::vector<PadJob> pad_jobs(const ModuleSites& sites, ProbeList probes) {
 }
 
 std::vector<Neighbourhood> group_sites(std::span<const Module> modules, std::span<const PadJob> jobs,
-                                       ProbeList probes, std::span<const x86::CloneSite> clone_sites,
+                                       ProbeList probes, std::span<const x86::SyscallSite> syscall_sites,
                                        const jit::Environment& env) {
   std::vector<Neighbourhood> groups;
   AddrRange span;
-  for (Member& m : members_of(modules, jobs, clone_sites)) {
+  for (Member& m : members_of(modules, jobs, syscall_sites)) {
     if (groups.empty() || m.extent.end - span.begin > kMaxSpan) {
       groups.emplace_back();
       span = m.extent;
@@ -346,11 +346,11 @@ std::vector<Neighbourhood> group_sites(std::span<const Module> modules, std::spa
     Neighbourhood& group = groups.back();
     group.reach = reach_of(span);
     group.jobs.insert(group.jobs.end(), m.jobs.begin(), m.jobs.end());
-    group.clone_sites.insert(group.clone_sites.end(), m.clone_sites.begin(), m.clone_sites.end());
+    group.syscall_sites.insert(group.syscall_sites.end(), m.syscall_sites.begin(), m.syscall_sites.end());
   }
   std::vector<Neighbourhood> areas;
   for (const Neighbourhood& group : groups) {
-    auto cut = AreaCutter(group, jobs, probes, clone_sites).run(env);
+    auto cut = AreaCutter(group, jobs, probes, syscall_sites).run(env);
     std::move(cut.begin(), cut.end(), std::back_inserter(areas));
   }
   return areas;
@@ -358,9 +358,9 @@ std::vector<Neighbourhood> group_sites(std::span<const Module> modules, std::spa
 
 Result<BuiltArea> build_area(TargetAddr at, std::span<uint8_t> code, const Neighbourhood& neighbourhood,
                              std::span<const PadJob> jobs, ProbeList probes,
-                             std::span<const x86::CloneSite> clone_sites, const jit::Environment& env,
+                             std::span<const x86::SyscallSite> syscall_sites, const jit::Environment& env,
                              bool shadow_stack) {
-  return AreaBuilder(at, code, jobs, probes, env, shadow_stack).run(neighbourhood, clone_sites);
+  return AreaBuilder(at, code, jobs, probes, env, shadow_stack).run(neighbourhood, syscall_sites);
 }
 
 }  // namespace blip::probe

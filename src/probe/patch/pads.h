@@ -58,27 +58,27 @@ std::vector<PadJob> pad_jobs(const ModuleSites& sites, ProbeList probes);
 
 // Code that will share an area of pads, because one area can reach it all.
 struct Neighbourhood {
-  AddrRange reach;                  // where the area may lie
-  uint64_t size = 0;                // bytes that will be enough
-  double fill = 1;                  // of the upper bounds, the share that pads should need
-  std::vector<size_t> jobs;         // indices of pad jobs
-  std::vector<size_t> clone_sites;  // indices of clone sites
+  AddrRange reach;                    // where the area may lie
+  uint64_t size = 0;                  // bytes that will be enough
+  double fill = 1;                    // of the upper bounds, the share that pads should need
+  std::vector<size_t> jobs;           // indices of pad jobs
+  std::vector<size_t> syscall_sites;  // indices of system calls
 };
 
 // Of `env` only what is known before the process has been stopped.
 std::vector<Neighbourhood> group_sites(std::span<const Module> modules, std::span<const PadJob> jobs,
-                                       ProbeList probes, std::span<const x86::CloneSite> clone_sites,
+                                       ProbeList probes, std::span<const x86::SyscallSite> syscall_sites,
                                        const jit::Environment& env);
 
 // A pad that has been built.
 struct BuiltPad {
   static constexpr size_t kNoJob = SIZE_MAX;
 
-  size_t job = kNoJob;  // none: that of a clone site
+  size_t job = kNoJob;  // none: that of a system call
   TargetAddr addr;
   uint32_t size = 0;
   std::vector<std::pair<uint8_t, uint16_t>> heads;  // window offset -> pad offset
-  size_t clone_site = 0;
+  size_t syscall_site = 0;
 };
 
 struct BuiltArea {
@@ -93,7 +93,7 @@ struct BuiltArea {
 // refuses its job only.
 Result<BuiltArea> build_area(TargetAddr at, std::span<uint8_t> code, const Neighbourhood& neighbourhood,
                              std::span<const PadJob> jobs, ProbeList probes,
-                             std::span<const x86::CloneSite> clone_sites, const jit::Environment& env,
+                             std::span<const x86::SyscallSite> syscall_sites, const jit::Environment& env,
                              bool shadow_stack);
 
 }  // namespace blip::probe

@@ -24,7 +24,7 @@ class PatchMaker {
   MadePatches run() {
     for (const BuiltPad& pad : input_.pads)
       if (pad.job != kNoJob) pads_[pad.job] = &pad;
-    for (const x86::CloneSite& site : input_.clone_sites) keep_clear_of(site);
+    for (const x86::SyscallSite& site : input_.syscall_sites) keep_clear_of(site);
     edit_sites();
     while (drop_contradictions()) {
     }
@@ -47,8 +47,8 @@ class PatchMaker {
     return static_cast<size_t>(it - input_.jobs.begin());
   }
 
-  // The pad of a clone site makes the system call itself and comes back behind it.
-  void keep_clear_of(const x86::CloneSite& site) {
+  // The pad of a system call makes the system call itself and comes back behind it.
+  void keep_clear_of(const x86::SyscallSite& site) {
     size_t previous = kNoJob;
     for (uint64_t k = 0; k < site.end() - site.addr; ++k) {
       const size_t job = job_at(site.addr + k);
@@ -87,35 +87,35 @@ class PatchMaker {
     edits_[job] = *std::move(edits);
   }
 
-  void edit_clone_sites() {
-    clone_edits_.clear();
+  void edit_syscall_sites() {
+    syscall_edits_.clear();
     for (const BuiltPad& pad : input_.pads) {
       if (pad.job != kNoJob) continue;
-      const x86::CloneSite& site = input_.clone_sites[pad.clone_site];
+      const x86::SyscallSite& site = input_.syscall_sites[pad.syscall_site];
       const size_t job = job_at(site.addr);
       if (job != kNoJob && pads_[job]) continue;  // it covers the site
       auto edit = jump_edit(site.addr, first_instruction(site), pad.addr, 0);
-      if (!edit) continue;  // pads are near, clone sites that cross a page are not among these
+      if (!edit) continue;  // pads are near, sites that cross a page are not watched
       edit->order = 1;
       edit->pad = pad.addr;
       edit->window = abi::kJumpSize;
-      clone_edits_.emplace_back(&pad, *edit);
+      syscall_edits_.emplace_back(&pad, *edit);
     }
   }
 
   // Drops what the others leave no room for; true if there was any.
   bool drop_contradictions() {
-    edit_clone_sites();
+    edit_syscall_sites();
     std::vector<Edit> all;
     for (size_t job = 0; job < edits_.size(); ++job)
       for (Edit& edit : edits_[job]) all.push_back(edit), all.back().patch = static_cast<uint32_t>(job);
-    for (auto& [pad, edit] : clone_edits_) all.push_back(edit), all.back().patch = Edit::kNoPatch;
+    for (auto& [pad, edit] : syscall_edits_) all.push_back(edit), all.back().patch = Edit::kNoPatch;
     EditSet set(std::move(all));
     std::vector<size_t> bad = set.contradictions();
     for (size_t i = 0; i < set.size(); ++i)
       if (!tail_stands(set, i)) bad.push_back(i);
     if (bad.empty()) return false;
-    // A clone site's jump is not given up: what lies before it, and overlaps it, goes.
+    // The jump of a system call is not given up: what lies before it, and overlaps it, goes.
     for (size_t n = bad.size(), i = 0; i < n; ++i)
       if (set.edits()[bad[i]].patch == Edit::kNoPatch && bad[i] != 0) bad.push_back(bad[i] - 1);
     const EditMask gone = set.with_dependents(bad);
@@ -129,7 +129,7 @@ class PatchMaker {
     return any;
   }
 
-  uint32_t number_of(const BuiltPad* pad) const { return input_.clone_sites[pad->clone_site].number; }
+  uint32_t number_of(const BuiltPad* pad) const { return input_.syscall_sites[pad->syscall_site].number; }
 
   // Whether the bytes behind an edit will be those that its jump ends with.
   bool tail_stands(const EditSet& set, size_t i) const {
@@ -154,24 +154,24 @@ class PatchMaker {
         edits.push_back(edit), edits.back().patch = static_cast<uint32_t>(patches.size());
       patches.push_back(std::move(patch));
     };
-    auto clone = clone_edits_.begin();
-    std::sort(clone_edits_.begin(), clone_edits_.end(),
+    auto syscall = syscall_edits_.begin();
+    std::sort(syscall_edits_.begin(), syscall_edits_.end(),
               [](const auto& a, const auto& b) { return a.second.addr < b.second.addr; });
-    const auto add_clones_before = [&](TargetAddr end) {
-      for (; clone != clone_edits_.end() && clone->second.addr < end; ++clone) {
-        add({.addr = clone->second.addr,
-             .pad = clone->first->addr,
-             .pad_size = clone->first->size,
+    const auto add_syscalls_before = [&](TargetAddr end) {
+      for (; syscall != syscall_edits_.end() && syscall->second.addr < end; ++syscall) {
+        add({.addr = syscall->second.addr,
+             .pad = syscall->first->addr,
+             .pad_size = syscall->first->size,
              .window = abi::kJumpSize,
-             .sets_action = number_of(clone->first) == jit::kSigactionNumber,
-             .unmaps = jit::may_unmap(number_of(clone->first))},
-            {&clone->second, 1});
+             .sets_action = number_of(syscall->first) == jit::kSigactionNumber,
+             .unmaps = jit::may_unmap(number_of(syscall->first))},
+            {&syscall->second, 1});
       }
     };
     for (size_t job = 0; job < edits_.size(); ++job) {
       if (!pads_[job]) continue;
       const x86::Rewrite& rewrite = input_.jobs[job].site->rewrite;
-      add_clones_before(rewrite.start);
+      add_syscalls_before(rewrite.start);
       add({.addr = rewrite.start,
            .pad = pads_[job]->addr,
            .entry = rewrite.entry,
@@ -183,14 +183,14 @@ class PatchMaker {
            .trap = rewrite.step == x86::Step::kTrap},
           edits_[job]);
     }
-    add_clones_before(TargetAddr(UINT64_MAX));
+    add_syscalls_before(TargetAddr(UINT64_MAX));
     made_.table.edits = EditSet(std::move(edits));
   }
 
   const PatchInput& input_;
   std::vector<const BuiltPad*> pads_;  // of each job; null: none, or refused
   std::vector<std::vector<Edit>> edits_;
-  std::vector<std::pair<const BuiltPad*, Edit>> clone_edits_;
+  std::vector<std::pair<const BuiltPad*, Edit>> syscall_edits_;
   MadePatches made_;
 };
 
@@ -267,7 +267,7 @@ bool PatchTable::touches(AddrRange bytes) const {
   return false;
 }
 
-std::array<uint8_t, abi::kJumpSize> first_instruction(const x86::CloneSite& site) {
+std::array<uint8_t, abi::kJumpSize> first_instruction(const x86::SyscallSite& site) {
   if (site.stores_argument) return {0x48, 0x89, 0x0e, 0x0f, 0x05};            // mov %rcx, (%rsi); syscall
   if (site.number == jit::kAnyNumber) return {0x4c, 0x8b, 0x4c, 0x24, 0x08};  // mov 8(%rsp), %r9
   std::array<uint8_t, abi::kJumpSize> mov{0xb8};                              // mov $number, %eax
@@ -275,7 +275,7 @@ std::array<uint8_t, abi::kJumpSize> first_instruction(const x86::CloneSite& site
   return mov;
 }
 
-bool covers(const x86::Rewrite& rewrite, const x86::CloneSite& site) {
+bool covers(const x86::Rewrite& rewrite, const x86::SyscallSite& site) {
   return !site.stores_argument && rewrite.start <= site.addr && rewrite.end() == site.addr + abi::kJumpSize;
 }
 

@@ -31,7 +31,7 @@ struct Patch {
   bool active = true;                                 // in the text, or about to be
   bool fresh = true;                                  // not in the text yet
   std::vector<std::pair<uint8_t, uint16_t>> heads{};  // window offset -> pad offset
-  const PadJob* job = nullptr;                        // null: a clone site, or another blip's
+  const PadJob* job = nullptr;                        // null: a system call, or another blip's
   bool trap = false;                                  // int3
   bool sets_action = false;                           // where the target calls rt_sigaction
   bool unmaps = false;                                // where it may take memory away
@@ -56,7 +56,7 @@ struct PatchTable {
 
 struct PatchInput {
   std::span<const PadJob> jobs;  // sorted by address
-  std::span<const x86::CloneSite> clone_sites;
+  std::span<const x86::SyscallSite> syscall_sites;
   std::span<const BuiltPad> pads;
   // The byte that the file has for an address.
   std::function<std::optional<uint8_t>(TargetAddr)> text;
@@ -72,9 +72,9 @@ struct MadePatches {
 MadePatches make_patches(const PatchInput& input);
 
 // What the file has where the jump of a site goes.
-std::array<uint8_t, abi::kJumpSize> first_instruction(const x86::CloneSite& site);
+std::array<uint8_t, abi::kJumpSize> first_instruction(const x86::SyscallSite& site);
 
-// Whether a window ends with the first instruction of a clone site, which needs no jump of its own then.
-bool covers(const x86::Rewrite& rewrite, const x86::CloneSite& site);
+// Whether a window ends with the first instruction of a system call, which needs no jump of its own then.
+bool covers(const x86::Rewrite& rewrite, const x86::SyscallSite& site);
 
 }  // namespace blip::probe

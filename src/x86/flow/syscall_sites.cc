@@ -42,19 +42,19 @@ size_t next_syscall(std::span<const uint8_t> text, size_t from) {
 }
 
 template <typename Wanted>
-std::optional<CloneSite> site_at(std::span<const uint8_t> text, TargetAddr base, size_t at, Wanted wanted) {
+std::optional<SyscallSite> site_at(std::span<const uint8_t> text, TargetAddr base, size_t at, Wanted wanted) {
   const size_t end = at + 2;
   if (end < kPatternLength || text[end - kPatternLength] != 0xb8) return {};
   uint32_t number;
   std::memcpy(&number, &text[end - kPatternLength + 1], sizeof number);
   if (!wanted(number)) return {};
-  return CloneSite{base + end - kPatternLength, number, !flags_live(text, base, base + end)};
+  return SyscallSite{base + end - kPatternLength, number, !flags_live(text, base, base + end)};
 }
 
 template <typename Wanted>
-std::vector<CloneSite> find_sites(std::span<const uint8_t> text, TargetAddr base, Wanted wanted) {
+std::vector<SyscallSite> find_sites(std::span<const uint8_t> text, TargetAddr base, Wanted wanted) {
   constexpr auto kNext = next_syscall<Syscall::kBehindZeros>;
-  std::vector<CloneSite> sites;
+  std::vector<SyscallSite> sites;
   for (size_t at = kNext(text, 0); at < text.size(); at = kNext(text, at + 1))
     if (const auto site = site_at(text, base, at, wanted)) sites.push_back(*site);
   return sites;
@@ -62,11 +62,11 @@ std::vector<CloneSite> find_sites(std::span<const uint8_t> text, TargetAddr base
 
 }  // namespace
 
-std::vector<CloneSite> find_clone_sites(std::span<const uint8_t> text, TargetAddr base) {
+std::vector<SyscallSite> find_clone_sites(std::span<const uint8_t> text, TargetAddr base) {
   return find_sites(text, base, makes_a_process);
 }
 
-std::optional<CloneSite> find_musl_clone(std::span<const uint8_t> text, TargetAddr base) {
+std::optional<SyscallSite> find_musl_clone(std::span<const uint8_t> text, TargetAddr base) {
   static constexpr uint8_t kCode[] = {0x31, 0xc0,                    // xor %eax, %eax
                                       0xb0, 0x38,                    // mov $56, %al
                                       0x49, 0x89, 0xfb,              // mov %rdi, %r11
@@ -84,15 +84,15 @@ std::optional<CloneSite> find_musl_clone(std::span<const uint8_t> text, TargetAd
   const void* found = ::memmem(text.data(), text.size(), kCode, sizeof kCode);
   if (!found) return {};
   const auto at = static_cast<uint64_t>(static_cast<const uint8_t*>(found) - text.data());
-  return CloneSite{base + at + kJump, kCloneNumber, true, true};
+  return SyscallSite{base + at + kJump, kCloneNumber, true, true};
 }
 
-std::vector<CloneSite> find_syscall_sites(std::span<const uint8_t> text, TargetAddr base, uint32_t number) {
+std::vector<SyscallSite> find_syscall_sites(std::span<const uint8_t> text, TargetAddr base, uint32_t number) {
   return find_sites(text, base, [&](uint32_t n) { return n == number; });
 }
 
-std::optional<CloneSite> syscall_site_at(std::span<const uint8_t> text, TargetAddr base, TargetAddr at,
-                                         std::span<const uint32_t> numbers) {
+std::optional<SyscallSite> syscall_site_at(std::span<const uint8_t> text, TargetAddr base, TargetAddr at,
+                                           std::span<const uint32_t> numbers) {
   return site_at(text, base, at - base,
                  [&](uint32_t n) { return std::find(numbers.begin(), numbers.end(), n) != numbers.end(); });
 }

@@ -13,7 +13,7 @@ namespace {
 
 constexpr TargetAddr kBase(0x401000);
 
-TEST(CloneSites, finds_the_three_calls) {
+TEST(SyscallSites, finds_the_three_calls) {
   auto text = test::bytes(
       "90 b8 38 00 00 00 0f 05 85 c0 c3 "           // clone; test
       "b8 3a 00 00 00 0f 05 57 3d 01 f0 ff ff c3 "  // vfork; push rdi; cmp
@@ -32,7 +32,7 @@ TEST(CloneSites, finds_the_three_calls) {
   EXPECT_FALSE(sites[2].flags_dead_after);
 }
 
-TEST(CloneSites, finds_one_other_call) {
+TEST(SyscallSites, finds_one_other_call) {
   auto text =
       test::bytes("41 ba 08 00 00 00 b8 0d 00 00 00 0f 05 48 3d 00 f0 ff ff c3 b8 38 00 00 00 0f 05 c3");
   auto sites = find_syscall_sites(text, kBase, 13);
@@ -41,7 +41,7 @@ TEST(CloneSites, finds_one_other_call) {
   EXPECT_TRUE(sites[0].flags_dead_after);
 }
 
-TEST(CloneSites, several_numbers_and_all_bytes_of_calls) {
+TEST(SyscallSites, several_numbers_and_all_bytes_of_calls) {
   auto text = test::bytes("b8 0b 00 00 00 0f 05 b8 0a 00 00 00 0f 05 b8 0f 05 0f 05 b8 09 00 00 00 0f 05 0f");
   const uint32_t numbers[] = {9, 11};
   const auto site = syscall_site_at(text, kBase, kBase + 5, numbers);
@@ -56,7 +56,7 @@ TEST(CloneSites, several_numbers_and_all_bytes_of_calls) {
   EXPECT_TRUE(find_syscall_bytes({}, kBase).empty());
 }
 
-TEST(CloneSites, at_every_offset) {
+TEST(SyscallSites, at_every_offset) {
   for (size_t at = 0; at + 2 <= 70; ++at) {
     std::vector<uint8_t> text(70, 0x90);
     text[at] = 0x0f;
@@ -71,7 +71,7 @@ TEST(CloneSites, at_every_offset) {
   }
 }
 
-TEST(CloneSites, short_text) {
+TEST(SyscallSites, short_text) {
   auto text = test::bytes("0f 05");
   EXPECT_TRUE(find_clone_sites(text, kBase).empty());
   EXPECT_TRUE(find_clone_sites({}, kBase).empty());

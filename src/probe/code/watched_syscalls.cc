@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "probe/arm/watched_calls.h"
+#include "probe/code/watched_syscalls.h"
 
 #include <algorithm>
 #include <iterator>
 
 #include "base/parallel.h"
 #include "jit/unmap_pad.h"
-#include "probe/code/module_calls.h"
+#include "probe/code/module_syscalls.h"
 #include "ring/doomed.h"
 
 namespace blip::probe {
@@ -28,39 +28,39 @@ bool is_glibc(const Module& module) {
                      [](const elf::Function& f) { return f.name == "gnu_get_libc_version"; });
 }
 
-bool has_expected(std::span<const x86::CloneSite> sites) {
+bool has_expected(std::span<const x86::SyscallSite> sites) {
   return std::all_of(std::begin(kExpected), std::end(kExpected), [&](uint32_t number) {
     return std::any_of(sites.begin(), sites.end(), [&](const auto& s) { return s.number == number; });
   });
 }
 
 // Of all, each looked at once: it takes some milliseconds for a large one.
-std::vector<ModuleCalls> calls_of(std::span<const Module> modules, std::span<const uint32_t> numbers,
-                                  CallSearch search) {
-  std::vector<ModuleCalls> all(modules.size());
+std::vector<ModuleSyscalls> calls_of(std::span<const Module> modules, std::span<const uint32_t> numbers,
+                                     SyscallSearch search) {
+  std::vector<ModuleSyscalls> all(modules.size());
   parallel_pieces(modules.size(), 1, [&](size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i)
-      all[i] = modules[i].file().is_go() ? ModuleCalls{.sites = {}, .unknown = kGo}
-                                         : find_module_calls(modules[i], numbers, search);
+      all[i] = modules[i].file().is_go() ? ModuleSyscalls{.sites = {}, .unknown = kGo}
+                                         : find_module_syscalls(modules[i], numbers, search);
   });
   return all;
 }
 
 }  // namespace
 
-std::string calls_of_its_own(const Module& module) {
-  const ModuleCalls calls = calls_of({&module, 1}, ring::kDooming, CallSearch::kAllOrNone).front();
+std::string syscalls_of_its_own(const Module& module) {
+  const ModuleSyscalls calls = calls_of({&module, 1}, ring::kDooming, SyscallSearch::kAllOrNone).front();
   if (!calls.unknown.empty()) return calls.unknown;
   return calls.sites.empty() ? "" : module.basename() + " makes system calls of its own";
 }
 
-WatchedCalls find_unmap_sites(std::span<const Module> modules) {
-  WatchedCalls found;
+WatchedSyscalls find_unmap_sites(std::span<const Module> modules) {
+  WatchedSyscalls found;
   bool has_libc = false;
-  const std::vector<ModuleCalls> all = calls_of(modules, ring::kDooming, CallSearch::kAllOrNone);
+  const std::vector<ModuleSyscalls> all = calls_of(modules, ring::kDooming, SyscallSearch::kAllOrNone);
   for (size_t i = 0; i < modules.size(); ++i) {
     const Module& module = modules[i];
-    const ModuleCalls& calls = all[i];
+    const ModuleSyscalls& calls = all[i];
     if (!calls.unknown.empty()) return {.sites = {}, .obstacle = calls.unknown};
     const bool is_libc = is_glibc(module);
     if (is_libc && !has_expected(calls.sites))
@@ -73,11 +73,11 @@ WatchedCalls find_unmap_sites(std::span<const Module> modules) {
   return found;
 }
 
-WatchedCalls find_filter_sites(std::span<const Module> modules) {
-  WatchedCalls found;
+WatchedSyscalls find_filter_sites(std::span<const Module> modules) {
+  WatchedSyscalls found;
   const bool may_hide_some = mentions_filters(modules);
-  const CallSearch search = may_hide_some ? CallSearch::kAll : CallSearch::kWatchable;
-  for (ModuleCalls& calls : calls_of(modules, ring::kFiltering, search)) {
+  const SyscallSearch search = may_hide_some ? SyscallSearch::kAll : SyscallSearch::kWatchable;
+  for (ModuleSyscalls& calls : calls_of(modules, ring::kFiltering, search)) {
     found.sites.insert(found.sites.end(), calls.sites.begin(), calls.sites.end());
     if (may_hide_some && !calls.unknown.empty()) found.obstacle = std::move(calls.unknown);
   }

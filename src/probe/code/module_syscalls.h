@@ -13,28 +13,28 @@
 namespace blip::probe {
 
 // What of some system calls a module's code may make.
-struct ModuleCalls {
+struct ModuleSyscalls {
   // `mov $number, %eax; syscall`, and `mov 8(%rsp), %r9; syscall` of syscall() (jit::kAnyNumber), where
   // nothing else can come to the instruction: a jump to a pad has room there.
-  std::vector<x86::CloneSite> sites;
+  std::vector<x86::SyscallSite> sites;
   std::string unknown;  // that there may be others; empty: there are none
 };
 
-enum class CallSearch {
+enum class SyscallSearch {
   kAll,
   kAllOrNone,  // the same for those who cannot use the sites if others are unknown
   kWatchable,  // sites only, which takes a hundredth of the time; `unknown` says nothing
 };
 
-ModuleCalls find_module_calls(const Module& module, std::span<const uint32_t> numbers,
-                              CallSearch search = CallSearch::kAll);
+ModuleSyscalls find_module_syscalls(const Module& module, std::span<const uint32_t> numbers,
+                                    SyscallSearch search = SyscallSearch::kAll);
 
 // The calls of one function as far as their numbers are known for sure.
-struct SureCalls {
+struct SureSyscalls {
   std::vector<x86::NumberedCall> calls;
 };
 
 // Of the functions that load one of the numbers as a constant.
-std::vector<SureCalls> find_sure_calls(const Module& module, std::span<const uint32_t> numbers);
+std::vector<SureSyscalls> find_sure_syscalls(const Module& module, std::span<const uint32_t> numbers);
 
 }  // namespace blip::probe

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What is found in the GNU C library of this machine, and what is said of programs that have none.
-#include "probe/arm/watched_calls.h"
+#include "probe/code/watched_syscalls.h"
 
 #include <gtest/gtest.h>
 #include <link.h>
@@ -38,10 +38,10 @@ class WatchedLibc : public testing::Test {
 };
 
 TEST_F(WatchedLibc, all_that_take_memory_away_are_found) {
-  const WatchedCalls calls = find_unmap_sites(modules_);
+  const WatchedSyscalls calls = find_unmap_sites(modules_);
   EXPECT_EQ(calls.obstacle, "");
   std::set<uint32_t> numbers;
-  for (const x86::CloneSite& site : calls.sites) {
+  for (const x86::SyscallSite& site : calls.sites) {
     numbers.insert(site.number);
     EXPECT_TRUE(site.flags_dead_after);
   }
@@ -51,10 +51,10 @@ TEST_F(WatchedLibc, all_that_take_memory_away_are_found) {
 }
 
 TEST_F(WatchedLibc, filters_are_installed_by_two) {
-  const WatchedCalls calls = find_filter_sites(modules_);
+  const WatchedSyscalls calls = find_filter_sites(modules_);
   EXPECT_EQ(calls.obstacle, "");
   std::set<uint32_t> numbers;
-  for (const x86::CloneSite& site : calls.sites) numbers.insert(site.number);
+  for (const x86::SyscallSite& site : calls.sites) numbers.insert(site.number);
   EXPECT_EQ(numbers, (std::set<uint32_t>{SYS_prctl, jit::kAnyNumber}));
 }
 
@@ -66,7 +66,7 @@ TEST_F(WatchedLibc, is_missed_where_there_is_none) {
 
 TEST_F(WatchedLibc, makes_calls_that_a_later_library_must_not) {
   for (const Module& module : modules_)
-    EXPECT_EQ(calls_of_its_own(module), module.basename() + " makes system calls of its own");
+    EXPECT_EQ(syscalls_of_its_own(module), module.basename() + " makes system calls of its own");
   EXPECT_FALSE(mentions_filters(modules_));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "probe/code/module_calls.h"
+#include "probe/code/module_syscalls.h"
 
 #include <algorithm>
 #include <array>
@@ -45,12 +45,12 @@ std::optional<AddrRange> function_around(const FunctionRanges& functions, Target
   return AddrRange{start, end};
 }
 
-class CallFinder {
+class SyscallFinder {
  public:
-  CallFinder(const Module& module, std::span<const uint32_t> numbers, CallSearch search)
+  SyscallFinder(const Module& module, std::span<const uint32_t> numbers, SyscallSearch search)
       : module_(module), wanted_(numbers), search_(search) {}
 
-  std::vector<SureCalls> run_sure() {
+  std::vector<SureSyscalls> run_sure() {
     std::vector<TargetAddr> places;
     for (const elf::Segment& s : module_.file().segments()) {
       if (!s.exec) continue;
@@ -64,7 +64,7 @@ class CallFinder {
       return !function || !loads_wanted(code_of(*function));
     });
     if (!places.empty()) analyse(places);
-    std::vector<SureCalls> sure;
+    std::vector<SureSyscalls> sure;
     for (auto& [function, found] : analysed_) {
       std::erase_if(found.calls, [&undecodable = found.undecodable](const x86::NumberedCall& call) {
         return call.numbers.empty() || (undecodable && call.at >= *undecodable);
@@ -74,7 +74,7 @@ class CallFinder {
     return sure;
   }
 
-  ModuleCalls run() {
+  ModuleSyscalls run() {
     std::vector<TargetAddr> places;
     for (const elf::Segment& s : module_.file().segments()) {
       if (!s.exec) continue;
@@ -85,10 +85,10 @@ class CallFinder {
         if (const auto site = x86::syscall_site_at(text, base, at, wanted_)) forms_.push_back(*site);
       }
     }
-    if (search_ == CallSearch::kWatchable)
+    if (search_ == SyscallSearch::kWatchable)
       std::erase_if(places, [&](TargetAddr at) { return !may_be_site(at); });
     if (!places.empty()) functions_ = FunctionRanges::of(module_);
-    if (search_ == CallSearch::kAllOrNone && any_hopeless(places))
+    if (search_ == SyscallSearch::kAllOrNone && any_hopeless(places))
       return {.sites = {}, .unknown = why_unknown()};
     if (!places.empty()) analyse(places);
     for (TargetAddr at : places) look_at(at);
@@ -131,7 +131,7 @@ class CallFinder {
     if (callers.empty()) return;
     std::sort(callers.begin(), callers.end());
     std::optional<FunctionEntries> entries;
-    if (search_ != CallSearch::kWatchable) entries.emplace(module_, functions_, callers);
+    if (search_ != SyscallSearch::kWatchable) entries.emplace(module_, functions_, callers);
     for (const AddrRange& f : callers)
       analysed_[f] =
           x86::find_call_numbers(code_of(f), f.begin, entries ? entries->of(f) : x86::OutsideEntries{});
@@ -167,7 +167,7 @@ class CallFinder {
     const auto before = module_.file().bytes({module_.to_file(at) - abi::kJumpSize, module_.to_file(at)});
     return std::equal(before.begin(), before.end(), kLoadSixth.begin(), kLoadSixth.end()) ||
            std::any_of(forms_.begin(), forms_.end(),
-                       [&](const x86::CloneSite& s) { return s.addr == at - abi::kJumpSize; });
+                       [&](const x86::SyscallSite& s) { return s.addr == at - abi::kJumpSize; });
   }
 
   // In the GNU C library threads tell each other what to call in setuid() and the like, in memory:
@@ -187,13 +187,13 @@ class CallFinder {
     });
   }
 
-  std::optional<x86::CloneSite> site_of(TargetAddr at, const x86::NumberedCall* call) const {
+  std::optional<x86::SyscallSite> site_of(TargetAddr at, const x86::NumberedCall* call) const {
     const FileAddr end = module_.to_file(at);
     const auto before = module_.file().bytes({end - abi::kJumpSize, end});
     if (before.size() != abi::kJumpSize) return std::nullopt;
     const TargetAddr start = at - abi::kJumpSize;
     if (std::equal(before.begin(), before.end(), kLoadSixth.begin()))
-      return x86::CloneSite{start, jit::kAnyNumber, true};  // what follows compares the result
+      return x86::SyscallSite{start, jit::kAnyNumber, true};  // what follows compares the result
     if (!call || call->numbers.size() != 1 || before[0] != kLoadNumber) return std::nullopt;
     const auto form =
         std::find_if(forms_.begin(), forms_.end(), [&](const auto& s) { return s.addr == start; });
@@ -202,22 +202,23 @@ class CallFinder {
 
   const Module& module_;
   std::span<const uint32_t> wanted_;
-  CallSearch search_;
+  SyscallSearch search_;
   FunctionRanges functions_;
   uint64_t left_to_decode_ = kMostDecoded;
   std::map<AddrRange, x86::FunctionCalls> analysed_;
-  std::vector<x86::CloneSite> forms_;
-  ModuleCalls calls_;
+  std::vector<x86::SyscallSite> forms_;
+  ModuleSyscalls calls_;
 };
 
 }  // namespace
 
-ModuleCalls find_module_calls(const Module& module, std::span<const uint32_t> numbers, CallSearch search) {
-  return CallFinder(module, numbers, search).run();
+ModuleSyscalls find_module_syscalls(const Module& module, std::span<const uint32_t> numbers,
+                                    SyscallSearch search) {
+  return SyscallFinder(module, numbers, search).run();
 }
 
-std::vector<SureCalls> find_sure_calls(const Module& module, std::span<const uint32_t> numbers) {
-  return CallFinder(module, numbers, CallSearch::kAll).run_sure();
+std::vector<SureSyscalls> find_sure_syscalls(const Module& module, std::span<const uint32_t> numbers) {
+  return SyscallFinder(module, numbers, SyscallSearch::kAll).run_sure();
 }
 
 }  // namespace blip::probe

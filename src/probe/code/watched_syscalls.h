@@ -12,22 +12,22 @@
 namespace blip::probe {
 
 // System calls that are led through pads (jit/unmap_pad.h).
-struct WatchedCalls {
-  std::vector<x86::CloneSite> sites;
+struct WatchedSyscalls {
+  std::vector<x86::SyscallSite> sites;
   std::string obstacle;  // why not all of them can be watched; empty: they can, and there are no others
 };
 
 // All calls that may take memory away (ring::kDooming). If there is an obstacle, there are no sites.
-WatchedCalls find_unmap_sites(std::span<const Module> modules);
+WatchedSyscalls find_unmap_sites(std::span<const Module> modules);
 
 // All by which a filter may be installed (ring::kFiltering), and those that can be seen even if others
 // cannot: that is an obstacle only in a program where something is called after filters.
-WatchedCalls find_filter_sites(std::span<const Module> modules);
+WatchedSyscalls find_filter_sites(std::span<const Module> modules);
 
 // Whether something in the program is called after filters.
 bool mentions_filters(std::span<const Module> modules);
 
 // Whether code that came later takes memory away by itself, or blip cannot tell: how. Empty: it does not.
-std::string calls_of_its_own(const Module& module);
+std::string syscalls_of_its_own(const Module& module);
 
 }  // namespace blip::probe

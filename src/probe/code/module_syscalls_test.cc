@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "probe/code/module_calls.h"
+#include "probe/code/module_syscalls.h"
 
 #include <gtest/gtest.h>
 
@@ -65,24 +65,24 @@ Module module_of(const Case& c) {
   return Module(*std::move(file), "/bin/program", 0, true);
 }
 
-TEST(ModuleCalls, of_small_programs) {
+TEST(ModuleSyscalls, of_small_programs) {
   const uint32_t wanted[] = {kMunmap};
   for (const Case& c : kCases) {
-    const ModuleCalls calls = find_module_calls(module_of(c), wanted);
+    const ModuleSyscalls calls = find_module_syscalls(module_of(c), wanted);
     EXPECT_EQ(calls.sites.size(), c.sites) << c.what;
     EXPECT_EQ(calls.unknown, c.is_known ? "" : "program makes system calls of its own") << c.what;
-    for (const x86::CloneSite& site : calls.sites) {
+    for (const x86::SyscallSite& site : calls.sites) {
       EXPECT_EQ(site.addr, TargetAddr(kText)) << c.what;
       EXPECT_EQ(site.number, kMunmap) << c.what;
     }
   }
 }
 
-TEST(ModuleCalls, that_can_be_watched_are_the_same_without_the_others) {
+TEST(ModuleSyscalls, that_can_be_watched_are_the_same_without_the_others) {
   const uint32_t wanted[] = {kMunmap};
   for (const Case& c : kCases) {
-    const ModuleCalls all = find_module_calls(module_of(c), wanted);
-    const ModuleCalls found = find_module_calls(module_of(c), wanted, CallSearch::kWatchable);
+    const ModuleSyscalls all = find_module_syscalls(module_of(c), wanted);
+    const ModuleSyscalls found = find_module_syscalls(module_of(c), wanted, SyscallSearch::kWatchable);
     if (all.unknown.empty()) {
       EXPECT_EQ(found.sites.size(), all.sites.size()) << c.what;
     }
@@ -101,11 +101,11 @@ Module large_module(uint64_t size) {
   return Module(*elf::ElfFile::from_bytes("program", image.finish()), "/bin/program", 0, true);
 }
 
-TEST(ModuleCalls, of_a_function_that_is_too_large_are_not_known) {
+TEST(ModuleSyscalls, of_a_function_that_is_too_large_are_not_known) {
   const uint32_t wanted[] = {kMunmap};
-  EXPECT_EQ(find_module_calls(large_module(4096), wanted).unknown, "");
-  for (const CallSearch search : {CallSearch::kAll, CallSearch::kAllOrNone})
-    EXPECT_EQ(find_module_calls(large_module(40 << 20), wanted, search).unknown,
+  EXPECT_EQ(find_module_syscalls(large_module(4096), wanted).unknown, "");
+  for (const SyscallSearch search : {SyscallSearch::kAll, SyscallSearch::kAllOrNone})
+    EXPECT_EQ(find_module_syscalls(large_module(40 << 20), wanted, search).unknown,
               "program makes system calls of its own");
 }
 
