@@ -41,21 +41,21 @@ std::optional<Code> FunctionScope::bound(const Dwarf_Die& range, unsigned name) 
   if (!variable) return places_.value(*told);
   const auto here = instance_of(*variable, scopes_->own);
   if (!here) return std::nullopt;
-  const script::Type& type = script::resolve(module_.types().of_holder(*here));
+  const script::Type& type = script::resolve(debug_data_.types().of_holder(*here));
   return loaded(places_.place(*here, type.size), type);
 }
 
 const script::Type& FunctionScope::type_here(const Dwarf_Die& variable) {
-  const script::Type& told = module_.types().of_holder(variable);
+  const script::Type& told = debug_data_.types().of_holder(variable);
   const script::Type& type = script::resolve(told);
-  const auto range =
-      type.kind == script::TypeKind::kArray && !type.count ? module_.types().range_of(type) : std::nullopt;
+  const auto range = type.kind == script::TypeKind::kArray && !type.count ? debug_data_.types().range_of(type)
+                                                                          : std::nullopt;
   if (!range) return told;
   auto length = bound(*range, DW_AT_count);
   if (!length) {
     length = bound(*range, DW_AT_upper_bound);
     if (!length) return told;
-    const uint64_t lowest = number(*range, DW_AT_lower_bound).value_or(module_.lowest_index(*range));
+    const uint64_t lowest = number(*range, DW_AT_lower_bound).value_or(debug_data_.lowest_index(*range));
     const auto last = static_cast<uint32_t>(length->nodes.size() - 1);
     length->add({.op = Op::kAdd, .a = last, .b = length->constant(1 - lowest)});
   }

@@ -9,7 +9,7 @@
 // A value that the caller says by its own entry (DW_OP_entry_value again) takes another step.
 #include "dwarf/call_frame.h"
 
-#include "dwarf/module.h"
+#include "dwarf/debug_data.h"
 #include "dwarf/units/choice.h"
 #include "machine/registers.h"
 
@@ -68,7 +68,8 @@ std::optional<script::Code> CallFrame::at_entry(const EntryOperand& what) {
 }
 
 std::optional<script::Code> CallFrame::search(const EntryOperand& what) {
-  if (depth_ >= kMostSteps || code_.module->calls().may_become_itself(code_.function)) return std::nullopt;
+  if (depth_ >= kMostSteps || code_.debug_data->calls().may_become_itself(code_.function))
+    return std::nullopt;
   const auto entry = entry_of(code_.function);
   if (!entry) return std::nullopt;
   const std::vector<Caller> all = callers(FileAddr(*entry));
@@ -84,14 +85,14 @@ std::optional<script::Code> CallFrame::search(const EntryOperand& what) {
 
 std::vector<CallFrame::Caller> CallFrame::callers(FileAddr entry) {
   std::vector<Caller> result;
-  const CallIndex& index = code_.module->calls().index();
-  add_callers(index.calls_of(entry), {.module = code_.module, .load_bias = code_.load_bias}, result);
+  const CallIndex& index = code_.debug_data->calls().index();
+  add_callers(index.calls_of(entry), {.debug_data = code_.debug_data, .load_bias = code_.load_bias}, result);
   if (!code_.callers) return result;
   for (const CallingModule& other : code_.callers(entry)) {
-    Module& module = other.info->module();
+    DebugData& debug_data = other.info->debug_data();
     const Caller like{
-        .module = &module, .load_bias = other.load_bias, .slot = other.slot.value + other.load_bias};
-    add_callers(module.calls().index().calls_by(other.slot), like, result);
+        .debug_data = &debug_data, .load_bias = other.load_bias, .slot = other.slot.value + other.load_bias};
+    add_callers(debug_data.calls().index().calls_by(other.slot), like, result);
   }
   return result;
 }
@@ -99,7 +100,7 @@ std::vector<CallFrame::Caller> CallFrame::callers(FileAddr entry) {
 void CallFrame::add_callers(const std::vector<FileAddr>& calls, const Caller& like,
                             std::vector<Caller>& all) {
   for (const FileAddr behind : calls)
-    if (const auto site = like.module->calls().returning_to(behind)) {
+    if (const auto site = like.debug_data->calls().returning_to(behind)) {
       all.push_back(like);
       all.back().behind = behind;
       all.back().site = *site;
@@ -111,7 +112,7 @@ std::optional<script::Code> CallFrame::passed_by(const Caller& caller, const Ent
   Dwarf_Op* ops = nullptr;
   size_t count = 0;
   if (!value || ::dwarf_getlocation(&*value, &ops, &count) != 0 || count == 0) return std::nullopt;
-  CallFrame frame({.module = caller.module,
+  CallFrame frame({.debug_data = caller.debug_data,
                    .load_bias = caller.load_bias,
                    .function = caller.site.function,
                    .pc = FileAddr(caller.behind.value - 1)},
@@ -120,9 +121,9 @@ std::optional<script::Code> CallFrame::passed_by(const Caller& caller, const Ent
 }
 
 std::optional<script::Code> CallFrame::value(const Operations& operations, Dwarf_Attribute* attribute) {
-  const UnitIndex& unit = code_.module->unit_of(code_.function);
+  const UnitIndex& unit = code_.debug_data->unit_of(code_.function);
   const FrameRules rules =
-      frame_rules(code_.module->frames(), unit.unit(), code_.function, code_.pc, /*is_entry=*/false);
+      frame_rules(code_.debug_data->frames(), unit.unit(), code_.function, code_.pc, /*is_entry=*/false);
   const ExpressionSurroundings surroundings{.load_bias = code_.load_bias,
                                             .tls_offset = std::nullopt,
                                             .frame_base = &rules.frame_base,
@@ -134,7 +135,7 @@ std::optional<script::Code> CallFrame::value(const Operations& operations, Dwarf
 bool CallFrame::unwind() {
   if (is_unwound_) return *is_unwound_;
   is_unwound_ = false;
-  cfa_ = code_.module->frames().cfa_at(code_.pc);
+  cfa_ = code_.debug_data->frames().cfa_at(code_.pc);
   const ExpressionSurroundings surroundings{
       .load_bias = code_.load_bias, .tls_offset = std::nullopt, .cfa = &cfa_, .frame = this};
   const auto cfa = Expression(surroundings, nullptr).value(cfa_);
@@ -142,7 +143,7 @@ bool CallFrame::unwind() {
   return_address_ = loaded(*cfa, 0 - sizeof(uint64_t));
   unwound_[kRsp] = *cfa;
   for (const unsigned reg : kPreserved) {
-    const FrameTable::Saved saved = code_.module->frames().saved_at(code_.pc, reg);
+    const FrameTable::Saved saved = code_.debug_data->frames().saved_at(code_.pc, reg);
     if (saved.kind == FrameTable::Saved::Kind::kUnchanged) unwound_[reg] = registers_[reg];
     if (saved.kind != FrameTable::Saved::Kind::kTold) continue;
     const Place place = Expression(surroundings, nullptr).place(saved.location, sizeof(uint64_t));

@@ -16,7 +16,7 @@
 
 namespace blip::dwarf {
 
-class Module;
+class DebugData;
 
 // The frame of a function that is at `pc`, or that has a call before it under way. All values are said by
 // what the probe finds in registers and memory, however far out the frame is.
@@ -26,7 +26,7 @@ class CallFrame final : public EntryValues {
   using Registers = std::array<std::optional<script::Code>, 16>;
 
   struct Code {
-    Module* module = nullptr;
+    DebugData* debug_data = nullptr;
     uint64_t load_bias = 0;
     Dwarf_Die function{};
     FileAddr pc;  // whose rules hold: of callers within the call
@@ -45,7 +45,7 @@ class CallFrame final : public EntryValues {
   struct Caller {
     FileAddr behind;  // where the call returns to
     CallSite site;
-    Module* module = nullptr;
+    DebugData* debug_data = nullptr;
     uint64_t load_bias = 0;
     std::optional<uint64_t> slot{};  // the word that the call goes through
   };

@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "dwarf/module.h"
+#include "dwarf/debug_data.h"
 
 namespace blip::dwarf {
 
@@ -66,7 +66,7 @@ std::optional<Dwarf_Attribute> passed_value(const CallSite& site, const EntryOpe
 }
 
 const CallIndex& CallSites::index() {
-  if (!index_) index_.emplace(module_.program());
+  if (!index_) index_.emplace(debug_data_.program());
   return *index_;
 }
 
@@ -104,7 +104,7 @@ const CallSites::Sites& CallSites::of(const Dwarf_Die& function) {
 }
 
 std::optional<Dwarf_Die> CallSites::function_around(FileAddr pc) {
-  const UnitIndex* unit = module_.unit_at(pc);
+  const UnitIndex* unit = debug_data_.unit_at(pc);
   return unit ? unit->function_at(pc) : std::nullopt;
 }
 

@@ -14,7 +14,7 @@
 
 namespace blip::dwarf {
 
-class Module;
+class DebugData;
 
 struct CallSite {
   Dwarf_Die die;
@@ -34,7 +34,7 @@ std::optional<Dwarf_Attribute> passed_value(const CallSite& site, const EntryOpe
 // The call sites of one module.
 class CallSites {
  public:
-  explicit CallSites(Module& module) : module_(module) {}
+  explicit CallSites(DebugData& debug_data) : debug_data_(debug_data) {}
 
   const CallIndex& index();
   // The call that returns to this address, unless it is known only that there is one.
@@ -56,7 +56,7 @@ class CallSites {
   std::optional<Dwarf_Die> function_around(FileAddr pc);
   bool search_itself(const Dwarf_Die& function);
 
-  Module& module_;
+  DebugData& debug_data_;
   std::optional<CallIndex> index_;
   std::unordered_map<const void*, Sites> known_;  // by the function's entry
   std::unordered_map<const void*, bool> itself_;

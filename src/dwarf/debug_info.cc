@@ -1,38 +1,41 @@
 // SPDX-License-Identifier: MIT
 #include "dwarf/debug_info.h"
 
+#include "dwarf/debug_data.h"
 #include "dwarf/function_scope.h"
 #include "dwarf/inlined.h"
-#include "dwarf/module.h"
 
 namespace blip::dwarf {
 
-DebugInfo::DebugInfo(std::unique_ptr<Module> module) : module_(std::move(module)) {}
+DebugInfo::DebugInfo(std::unique_ptr<DebugData> debug_data) : debug_data_(std::move(debug_data)) {}
 DebugInfo::DebugInfo(DebugInfo&&) noexcept = default;
 DebugInfo& DebugInfo::operator=(DebugInfo&&) noexcept = default;
 DebugInfo::~DebugInfo() = default;
 
 Result<DebugInfo> DebugInfo::open(const DebugImages& images) {
-  TRY(auto module, Module::open(images));
-  return DebugInfo(std::move(module));
+  TRY(auto debug_data, DebugData::open(images));
+  return DebugInfo(std::move(debug_data));
 }
 
-std::unique_ptr<script::Scope> DebugInfo::scope_at(const Site& site) {
-  return std::make_unique<FunctionScope>(*module_, site);
+std::unique_ptr<script::Scope> DebugInfo::scope_at(const CodeLocation& site) {
+  return std::make_unique<FunctionScope>(*debug_data_, site);
 }
 
 std::vector<InlinedInstance> DebugInfo::inlined_instances(const InlinedName& name) {
-  return find_inlined(*module_, name);
+  return find_inlined(*debug_data_, name);
 }
 
-std::unique_ptr<script::Scope> DebugInfo::scope_of(const InlinedInstance& instance, const Site& site) {
-  Site at = site;
+std::unique_ptr<script::Scope> DebugInfo::scope_of(const InlinedInstance& instance,
+                                                   const CodeLocation& site) {
+  CodeLocation at = site;
   at.begins_inlined = site.pc == instance.pc;
-  return std::make_unique<FunctionScope>(*module_, at, reinterpret_cast<const void*>(instance.key));
+  return std::make_unique<FunctionScope>(*debug_data_, at, reinterpret_cast<const void*>(instance.key));
 }
 
-std::optional<uint64_t> DebugInfo::executable_tls_offset() const { return module_->executable_tls_offset(); }
+std::optional<uint64_t> DebugInfo::executable_tls_offset() const {
+  return debug_data_->executable_tls_offset();
+}
 
-const std::string& DebugInfo::index_note() const { return module_->index_note(); }
+const std::string& DebugInfo::index_note() const { return debug_data_->index_note(); }
 
 }  // namespace blip::dwarf

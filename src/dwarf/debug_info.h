@@ -55,7 +55,7 @@ struct CallingModule {
 };
 
 // A place that a probe stands at.
-struct Site {
+struct CodeLocation {
   FileAddr pc;
   bool is_entry = false;  // the function's first instruction: arguments are where its caller has put them
   bool begins_inlined = false;  // the first instruction of the inlined function that is meant
@@ -85,7 +85,7 @@ struct InlinedInstance {
   uint64_t key = 0;      // for scope_of
 };
 
-class Module;
+class DebugData;
 
 // Read when asked for, unit by unit. Used by one thread. Scopes and types live as long as this.
 class DebugInfo {
@@ -99,26 +99,26 @@ class DebugInfo {
 
   // Never null: where nothing is known of the code, globals and types are still found. Code of an inlined
   // function has that one's variables, except at the entry of the function around it.
-  std::unique_ptr<script::Scope> scope_at(const Site& site);
+  std::unique_ptr<script::Scope> scope_at(const CodeLocation& site);
 
   // Every copy of the inlined functions of that name, sorted; of several that begin at one instruction the
   // outermost.
   std::vector<InlinedInstance> inlined_instances(const InlinedName& name);
-  std::unique_ptr<script::Scope> scope_of(const InlinedInstance& instance, const Site& site);
+  std::unique_ptr<script::Scope> scope_of(const InlinedInstance& instance, const CodeLocation& site);
 
-  // For Site, if this is the executable of the process and not a library.
+  // For CodeLocation, if this is the executable of the process and not a library.
   std::optional<uint64_t> executable_tls_offset() const;
 
   // For this folder.
-  Module& module() { return *module_; }
+  DebugData& debug_data() { return *debug_data_; }
 
   // Says how names are found; empty if there is nothing to say.
   const std::string& index_note() const;
 
  private:
-  explicit DebugInfo(std::unique_ptr<Module> module);
+  explicit DebugInfo(std::unique_ptr<DebugData> debug_data);
 
-  std::unique_ptr<Module> module_;
+  std::unique_ptr<DebugData> debug_data_;
 };
 
 }  // namespace blip::dwarf

@@ -29,12 +29,12 @@ namespace {
 constexpr uint64_t kRust = 0x1c;
 constexpr uint64_t kRsp = 4;  // as script numbers them
 
-AbiValue abi_value(Module& module, const Dwarf_Die& holder, uint64_t language) {
+AbiValue abi_value(DebugData& debug_data, const Dwarf_Die& holder, uint64_t language) {
   const auto type = referred(holder, DW_AT_type);
   if (!type) return {};
   const auto plain = without_names(*type);
   const uint64_t alignment = plain ? number(*plain, DW_AT_alignment).value_or(0) : 0;
-  return {.type = &module.types().of(*type),
+  return {.type = &debug_data.types().of(*type),
           .passing = is_c_plus_plus(language) ? passing_of(*type) : AbiValue::Passing::kByValue,
           .alignment = static_cast<uint32_t>(std::min<uint64_t>(alignment, 4096))};
 }
@@ -66,19 +66,20 @@ bool is_optimized_by_clang(const Dwarf_Die& function) {
   return flag(function, DW_AT_call_all_calls) || flag(function, DW_AT_GNU_all_call_sites);
 }
 
-EntrySymbols::Kind symbol_of(Module& module, const Dwarf_Die& function) {
+EntrySymbols::Kind symbol_of(DebugData& debug_data, const Dwarf_Die& function) {
   const auto entry = entry_of(function);
-  return entry ? module.entry_symbols().at(FileAddr(*entry)) : EntrySymbols::Kind::kNone;
+  return entry ? debug_data.entry_symbols().at(FileAddr(*entry)) : EntrySymbols::Kind::kNone;
 }
 
 // gcc gives names of their own to copies that it changes; clang changes what only its own file can call.
-Trust trust_in_convention(Module& module, const Dwarf_Die& function, uint64_t language) {
+Trust trust_in_convention(DebugData& debug_data, const Dwarf_Die& function, uint64_t language) {
   using Kind = EntrySymbols::Kind;
   if (!follows_convention(function, language)) return Trust::kNone;
   if (language == kRust) return Trust::kIfAllAgree;
-  const Kind kind = symbol_of(module, function);
+  const Kind kind = symbol_of(debug_data, function);
   if (kind == Kind::kChanged || kind == Kind::kSpecialized) return Trust::kNone;
-  const bool keeps_all = is_made_by_gcc(module.unit_of(function).unit()) || !is_optimized_by_clang(function);
+  const bool keeps_all =
+      is_made_by_gcc(debug_data.unit_of(function).unit()) || !is_optimized_by_clang(function);
   if (keeps_all && kind != Kind::kNone) return Trust::kFull;
   return kind == Kind::kVisible ? Trust::kIfUsed : Trust::kIfAllAgree;
 }
@@ -88,12 +89,12 @@ bool is_wide_vector(const AbiValue& value) {
 }
 
 // The size of the vector registers that the function was compiled for, as far as its code shows it.
-uint32_t vector_size(Module& module, const Dwarf_Die& function) {
+uint32_t vector_size(DebugData& debug_data, const Dwarf_Die& function) {
   constexpr uint32_t kLeast = 16;
   const auto entry = entry_of(function);
   Dwarf_Addr end = 0;
   if (!entry || ::dwarf_highpc(const_cast<Dwarf_Die*>(&function), &end) != 0 || end <= *entry) return kLeast;
-  const auto code = code_at(module.program(), FileAddr(*entry));
+  const auto code = code_at(debug_data.program(), FileAddr(*entry));
   return std::max(kLeast, x86::widest_vector(code.first(std::min<uint64_t>(code.size(), end - *entry))));
 }
 
@@ -181,15 +182,15 @@ std::optional<uint64_t> first_told(const Dwarf_Die& variable, uint64_t entry) {
 }
 
 // Adds the arguments that no convention describes, and for Rust all arguments.
-void add_stored(Module& module, const VariablePlaces& places, const Dwarf_Die& function,
+void add_stored(DebugData& debug_data, const VariablePlaces& places, const Dwarf_Die& function,
                 const std::vector<Dwarf_Die>& parameters, const std::vector<Located>& all,
                 std::vector<Place>& result) {
   const auto entry = entry_of(function);
   if (!entry) return;
-  const bool is_rust = module.unit_of(function).language() == kRust;
-  const StoredArguments stored(module.program(), FileAddr(*entry), places.base_is_register());
+  const bool is_rust = debug_data.unit_of(function).language() == kRust;
+  const StoredArguments stored(debug_data.program(), FileAddr(*entry), places.base_is_register());
   for (size_t i = 0; i < parameters.size(); ++i) {
-    const uint64_t size = script::resolve(module.types().of_holder(parameters[i])).size;
+    const uint64_t size = script::resolve(debug_data.types().of_holder(parameters[i])).size;
     const Located& located = all[i];
     if (!is_unknown(result[i]) && !(is_rust && located.is_unset)) continue;
     Place place = located.is_unset ? stored.place(located.place, size) : Place{};
@@ -223,34 +224,35 @@ bool is_rust_and_optimized(const Dwarf_Die& function, uint64_t language) {
 
 // A copy may return something else, or nothing. rustc does not say that a pointer to a result in memory is
 // returned, and so it need not be.
-Place conventional_result(Module& module, const Dwarf_Die& function) {
-  const uint64_t language = module.unit_of(function).language();
-  if (!follows_convention(function, language) || symbol_of(module, function) == EntrySymbols::Kind::kChanged)
+Place conventional_result(DebugData& debug_data, const Dwarf_Die& function) {
+  const uint64_t language = debug_data.unit_of(function).language();
+  if (!follows_convention(function, language) ||
+      symbol_of(debug_data, function) == EntrySymbols::Kind::kChanged)
     return {};
-  const AbiValue value = abi_value(module, function, language);
+  const AbiValue value = abi_value(debug_data, function, language);
   if (!value.type) return {};
   if (language == kRust) {
     Place place = script::rust_result_place(*value.type);
     const bool is_lost = place.kind == Place::Kind::kAddress && is_rust_and_optimized(function, language);
     return is_lost ? script::unknown_place(Unknown::kMaybeDropped) : place;
   }
-  return is_wide_vector(value) ? script::result_place(value, vector_size(module, function))
+  return is_wide_vector(value) ? script::result_place(value, vector_size(debug_data, function))
                                : script::result_place(value);
 }
 
 // clang changes what only its own file can call.
-bool may_lose_result(Module& module, const Dwarf_Die& function) {
-  const UnitIndex& unit = module.unit_of(function);
+bool may_lose_result(DebugData& debug_data, const Dwarf_Die& function) {
+  const UnitIndex& unit = debug_data.unit_of(function);
   const bool is_optimized =
       is_optimized_by_clang(function) || is_rust_and_optimized(function, unit.language());
   return is_optimized && !is_made_by_gcc(unit.unit()) &&
-         symbol_of(module, function) != EntrySymbols::Kind::kVisible;
+         symbol_of(debug_data, function) != EntrySymbols::Kind::kVisible;
 }
 
-Place returned_place(Module& module, const Dwarf_Die& function) {
-  Place place = conventional_result(module, function);
-  if (place.kind == Place::Kind::kOptimizedOut || !may_lose_result(module, function)) return place;
-  return is_result_taken(module, function, place) ? place : script::unknown_place(Unknown::kMaybeDropped);
+Place returned_place(DebugData& debug_data, const Dwarf_Die& function) {
+  Place place = conventional_result(debug_data, function);
+  if (place.kind == Place::Kind::kOptimizedOut || !may_lose_result(debug_data, function)) return place;
+  return is_result_taken(debug_data, function, place) ? place : script::unknown_place(Unknown::kMaybeDropped);
 }
 
 namespace {
@@ -258,24 +260,24 @@ namespace {
 // Parameters at the entry: what debugging information tells, and what the convention does.
 class EntryArguments {
  public:
-  EntryArguments(Module& module, const VariablePlaces& places, const Dwarf_Die& function,
+  EntryArguments(DebugData& debug_data, const VariablePlaces& places, const Dwarf_Die& function,
                  const std::vector<Dwarf_Die>& parameters)
-      : module_(module),
+      : debug_data_(debug_data),
         places_(places),
         function_(function),
         parameters_(parameters),
-        language_(module.unit_of(function).language()),
-        trust_(trust_in_convention(module, function, language_)),
+        language_(debug_data.unit_of(function).language()),
+        trust_(trust_in_convention(debug_data, function, language_)),
         result_(parameters.size()),
-        signature_{.result = abi_value(module, function, language_),
+        signature_{.result = abi_value(debug_data, function, language_),
                    .is_rust = language_ == kRust,
-                   .splits_wide_integers = !is_made_by_gcc(module.unit_of(function).unit())} {}
+                   .splits_wide_integers = !is_made_by_gcc(debug_data.unit_of(function).unit())} {}
 
   std::vector<Place> places() && {
     for (size_t i = 0; i < parameters_.size(); ++i) add(i);
     use_convention();
     if (std::any_of(all_.begin(), all_.end(), [](const Located& located) { return located.is_unset; }))
-      add_stored(module_, places_, function_, parameters_, all_, result_);
+      add_stored(debug_data_, places_, function_, parameters_, all_, result_);
     for (size_t i = 0; i < result_.size(); ++i)
       if (is_unknown(result_[i]) && all_[i].is_told) result_[i].why = Unknown::kNotTold;
     return std::move(result_);
@@ -283,7 +285,7 @@ class EntryArguments {
 
  private:
   void add(size_t i) {
-    AbiValue value = abi_value(module_, parameters_[i], language_);
+    AbiValue value = abi_value(debug_data_, parameters_[i], language_);
     const uint64_t size = value.type ? script::resolve(*value.type).size : 0;
     Located& located = all_.emplace_back(places_.locate(parameters_[i], size));
     if (located.passed == Located::Passed::kAsValue) value.passing = AbiValue::Passing::kByValue;
@@ -308,7 +310,7 @@ class EntryArguments {
   void use_convention() {
     const auto& arguments = signature_.arguments;
     if (is_wide_vector(signature_.result) || std::any_of(arguments.begin(), arguments.end(), is_wide_vector))
-      signature_.vector_size = vector_size(module_, function_);
+      signature_.vector_size = vector_size(debug_data_, function_);
     std::vector<Place> by_convention = script::argument_places(signature_);
     correct_stack(by_convention);
     for (size_t k = 0; k < passed_.size(); ++k) look_for_contradiction(passed_[k], by_convention[k]);
@@ -388,7 +390,7 @@ class EntryArguments {
 
   const x86::ArgumentUses& uses() {
     if (!uses_)
-      uses_ = x86::argument_uses(code_at(module_.program(), FileAddr(entry_of(function_).value_or(0))));
+      uses_ = x86::argument_uses(code_at(debug_data_.program(), FileAddr(entry_of(function_).value_or(0))));
     return *uses_;
   }
 
@@ -398,7 +400,7 @@ class EntryArguments {
     return trust_ == Trust::kIfAllAgree ? !all_[i].is_unset : is_whole(result_[i]);
   }
 
-  Module& module_;
+  DebugData& debug_data_;
   const VariablePlaces& places_;
   const Dwarf_Die& function_;
   const std::vector<Dwarf_Die>& parameters_;
@@ -413,9 +415,9 @@ class EntryArguments {
 
 }  // namespace
 
-std::vector<Place> entry_places(Module& module, const VariablePlaces& places, const Dwarf_Die& function,
-                                const std::vector<Dwarf_Die>& parameters) {
-  return EntryArguments(module, places, function, parameters).places();
+std::vector<Place> entry_places(DebugData& debug_data, const VariablePlaces& places,
+                                const Dwarf_Die& function, const std::vector<Dwarf_Die>& parameters) {
+  return EntryArguments(debug_data, places, function, parameters).places();
 }
 
 }  // namespace blip::dwarf

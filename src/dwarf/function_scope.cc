@@ -29,30 +29,31 @@ bool is_length(const Dwarf_Die& variable) {
 
 std::string_view basename_of(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-FrameRules rules_at(Module& module, const UnitIndex* unit, const std::optional<CodeScopes>& scopes,
-                    const Site& site) {
+FrameRules rules_at(DebugData& debug_data, const UnitIndex* unit, const std::optional<CodeScopes>& scopes,
+                    const CodeLocation& site) {
   if (!unit || !scopes) return {};
-  return frame_rules(module.frames(), unit->unit(), scopes->function, site.pc, site.is_entry);
+  return frame_rules(debug_data.frames(), unit->unit(), scopes->function, site.pc, site.is_entry);
 }
 
 // Other parts of a function have symbols, too: f.cold begins somewhere in the middle.
-Site checked(Site site, const UnitIndex* unit) {
+CodeLocation checked(CodeLocation site, const UnitIndex* unit) {
   const auto function = unit ? unit->function_at(site.pc) : std::nullopt;
   if (function && entry_of(*function) != site.pc.value) site.is_entry = false;
   return site;
 }
 
 // At the entry itself nobody else is asked.
-std::optional<CallFrame> frame_at(Module& module, const std::optional<CodeScopes>& scopes, const Site& site) {
+std::optional<CallFrame> frame_at(DebugData& debug_data, const std::optional<CodeScopes>& scopes,
+                                  const CodeLocation& site) {
   if (!scopes || site.is_entry) return std::nullopt;
-  return CallFrame({.module = &module,
+  return CallFrame({.debug_data = &debug_data,
                     .load_bias = site.load_bias,
                     .function = scopes->function,
                     .pc = site.pc,
                     .callers = site.callers});
 }
 
-std::optional<CodeScopes> scopes_at(const UnitIndex* unit, const Site& site, const void* instance) {
+std::optional<CodeScopes> scopes_at(const UnitIndex* unit, const CodeLocation& site, const void* instance) {
   const auto function = unit ? unit->function_at(site.pc) : std::nullopt;
   if (!function) return std::nullopt;
   return code_scopes(*function, site.pc, {.into_inlined = !site.is_entry || instance, .instance = instance});
@@ -60,13 +61,13 @@ std::optional<CodeScopes> scopes_at(const UnitIndex* unit, const Site& site, con
 
 }  // namespace
 
-FunctionScope::FunctionScope(Module& module, const Site& site, const void* instance)
-    : module_(module),
-      unit_(module.unit_at(site.pc)),
+FunctionScope::FunctionScope(DebugData& debug_data, const CodeLocation& site, const void* instance)
+    : debug_data_(debug_data),
+      unit_(debug_data.unit_at(site.pc)),
       site_(checked(site, unit_)),
       scopes_(scopes_at(unit_, site_, instance)),
-      frame_(frame_at(module, scopes_, site_)),
-      places_(site_, rules_at(module, unit_, scopes_, site_), frame_ ? &*frame_ : nullptr) {}
+      frame_(frame_at(debug_data, scopes_, site_)),
+      places_(site_, rules_at(debug_data, unit_, scopes_, site_), frame_ ? &*frame_ : nullptr) {}
 
 Variable FunctionScope::local(const Dwarf_Die& die, bool is_parameter, bool just_begins) {
   const script::Type& type = type_here(die);
@@ -78,7 +79,7 @@ Variable FunctionScope::local(const Dwarf_Die& die, bool is_parameter, bool just
 
 Variable FunctionScope::global(const Dwarf_Die& die) {
   const VariablePlaces frameless(site_, {});
-  const script::Type& type = module_.types().of_holder(die);
+  const script::Type& type = debug_data_.types().of_holder(die);
   Variable variable{.name = std::string(name_of(die)),
                     .type = &type,
                     .place = frameless.place(die, script::resolve(type).size)};
@@ -111,7 +112,7 @@ std::optional<Variable> FunctionScope::find_bound(std::string_view name) {
     auto place = bound_place(found->second);
     if (!place) return std::nullopt;
     return Variable{.name = std::string(name),
-                    .type = &module_.types().of_holder(found->second),
+                    .type = &debug_data_.types().of_holder(found->second),
                     .place = std::move(*place)};
   }
   return std::nullopt;
@@ -123,7 +124,7 @@ std::vector<Variable> FunctionScope::parameters_of(const Dwarf_Die& owner) {
   const bool just_begins = site_.begins_inlined && owner.addr == scopes_->owner().addr;
   for (const Dwarf_Die& die : entries) result.push_back(local(die, true, just_begins));
   if (site_.is_entry && owner.addr == scopes_->function.addr) {
-    auto places = entry_places(module_, places_, owner, entries);
+    auto places = entry_places(debug_data_, places_, owner, entries);
     for (size_t i = 0; i < result.size(); ++i) result[i].place = std::move(places[i]);
   }
   // Packs of templates give one name to several.
@@ -168,7 +169,7 @@ std::vector<std::string> FunctionScope::prefixes() const {
   std::vector<std::string> result;
   if (scopes_) {
     const Dwarf_Die first = original(scopes_->owner());
-    std::string prefix = module_.unit_of(first).prefix_of(first);
+    std::string prefix = debug_data_.unit_of(first).prefix_of(first);
     while (prefix.size() > 2) {
       result.push_back(prefix);
       const size_t colons = prefix.rfind("::", prefix.size() - 3);
@@ -199,7 +200,7 @@ std::optional<Variable> FunctionScope::find_global(std::string_view name) {
     if (hidden && &source == unit_) return global(*hidden);
   }
   std::optional<Dwarf_Die> visible;
-  auto found = module_.find_in_units(name, [&](const Names& names) -> std::optional<Dwarf_Die> {
+  auto found = debug_data_.find_in_units(name, [&](const Names& names) -> std::optional<Dwarf_Die> {
     auto other = named_in(names, name);
     if (!other || !is_placed(*other)) return std::nullopt;
     if (hidden && original(*other).addr == original(*hidden).addr) return other;
@@ -212,19 +213,19 @@ std::optional<Variable> FunctionScope::find_global(std::string_view name) {
 
 // Only C and C++ make this difference.
 bool FunctionScope::is_visible(const Dwarf_Die& variable) {
-  const uint64_t language = module_.unit_of(variable).language();
+  const uint64_t language = debug_data_.unit_of(variable).language();
   return attribute(variable, DW_AT_external) || !(is_c(language) || is_c_plus_plus(language));
 }
 
 UnitIndex& FunctionScope::source_unit() {
-  return scopes_ ? module_.unit_of(original(scopes_->owner())) : *unit_;
+  return scopes_ ? debug_data_.unit_of(original(scopes_->owner())) : *unit_;
 }
 
 std::vector<std::string> FunctionScope::files_with(std::string_view name) {
   std::set<std::string> files;
-  module_.find_in_units(name, [&](const Names& names) -> std::optional<Dwarf_Die> {
+  debug_data_.find_in_units(name, [&](const Names& names) -> std::optional<Dwarf_Die> {
     if (auto other = named_in(names, name))
-      files.emplace(basename_of(name_of(module_.unit_of(*other).unit())));
+      files.emplace(basename_of(name_of(debug_data_.unit_of(*other).unit())));
     return std::nullopt;
   });
   return {files.begin(), files.end()};
@@ -239,33 +240,33 @@ std::optional<Variable> FunctionScope::find(std::string_view name) {
 }
 
 std::optional<Variable> FunctionScope::find_in_unit(std::string_view file, const std::string& name) {
-  for (const Dwarf_Die& unit : module_.units()) {
+  for (const Dwarf_Die& unit : debug_data_.units()) {
     auto path = own_attribute(unit, DW_AT_name);
     const char* text = path ? ::dwarf_formstring(&*path) : nullptr;
     if (!text || !fits(text, file)) continue;
-    const Names& names = module_.unit_of(unit).names();
+    const Names& names = debug_data_.unit_of(unit).names();
     if (auto found = names.variables.find(name); found != names.variables.end()) return global(found->second);
   }
   return std::nullopt;
 }
 
 std::optional<Variable> FunctionScope::find_in(std::string_view where, std::string_view name) {
-  if (where == module_.name()) return find_global(name);
+  if (where == debug_data_.name()) return find_global(name);
   if (auto found = find_in_unit(where, std::string(name))) return found;
   return find_global(fmt::format("{}::{}", where, name));
 }
 
 const script::Type* FunctionScope::result_type() {
-  return scopes_ ? &module_.types().of_holder(scopes_->owner()) : nullptr;
+  return scopes_ ? &debug_data_.types().of_holder(scopes_->owner()) : nullptr;
 }
 
 std::optional<script::Place> FunctionScope::result_place() {
-  return scopes_ ? std::optional(returned_place(module_, scopes_->owner())) : std::nullopt;
+  return scopes_ ? std::optional(returned_place(debug_data_, scopes_->owner())) : std::nullopt;
 }
 
 std::string FunctionScope::what_is_missing() {
   if (scopes_) return "";
-  return fmt::format("{} has debugging information, but none about this code", module_.name());
+  return fmt::format("{} has debugging information, but none about this code", debug_data_.name());
 }
 
 }  // namespace blip::dwarf

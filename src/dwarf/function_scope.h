@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "dwarf/call_frame.h"
-#include "dwarf/module.h"
+#include "dwarf/debug_data.h"
 #include "dwarf/units/code_scopes.h"
 #include "dwarf/variable_places.h"
 #include "script/types/scope.h"
@@ -18,7 +18,7 @@ namespace blip::dwarf {
 class FunctionScope final : public script::Scope {
  public:
   // `instance`: the inlined function that is meant, if its code may begin with that of another one.
-  FunctionScope(Module& module, const Site& site, const void* instance = nullptr);
+  FunctionScope(DebugData& debug_data, const CodeLocation& site, const void* instance = nullptr);
 
   std::optional<script::Variable> find(std::string_view name) override;
   std::optional<script::Variable> find_in(std::string_view where, std::string_view name) override;
@@ -54,9 +54,9 @@ class FunctionScope final : public script::Scope {
   // "a::b::" and "a::" and "" for a function in a::b.
   std::vector<std::string> prefixes() const;
 
-  Module& module_;
+  DebugData& debug_data_;
   UnitIndex* unit_ = nullptr;
-  Site site_;
+  CodeLocation site_;
   std::optional<CodeScopes> scopes_;
   std::optional<CallFrame> frame_;
   VariablePlaces places_;

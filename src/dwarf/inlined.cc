@@ -34,25 +34,26 @@ uint64_t size_of(const Dwarf_Die& die) {
 
 class Search {
  public:
-  Search(Module& module, const InlinedName& name) : module_(module), name_(name) {}
+  Search(DebugData& debug_data, const InlinedName& name) : debug_data_(debug_data), name_(name) {}
 
   std::vector<InlinedInstance> run() {
     std::vector<Dwarf_Die> units;
-    for (const Dwarf_Die& unit : module_.units_naming(name_.identifier, IndexedNames::kInlined)) {
+    for (const Dwarf_Die& unit : debug_data_.units_naming(name_.identifier, IndexedNames::kInlined)) {
       const size_t before = abstract_.size();
-      const Dwarf_Die with_code = module_.with_code(unit);
+      const Dwarf_Die with_code = debug_data_.with_code(unit);
       collect_abstract(with_code, 0);
       if (abstract_.size() != before) units.push_back(with_code);
     }
     if (abstract_.empty()) return {};
     std::vector<Dwarf_Die> entries;
     for (const auto& [address, die] : abstract_) entries.push_back(die);
-    for (const Dwarf_Die& unit : module_.units_referring_to(entries))
-      units.push_back(module_.with_code(unit));
+    for (const Dwarf_Die& unit : debug_data_.units_referring_to(entries))
+      units.push_back(debug_data_.with_code(unit));
     std::unordered_set<const void*> seen;
     for (const Dwarf_Die& unit : units)
       if (seen.insert(unit.addr).second)
-        for (const Dwarf_Die& function : module_.unit_of(unit).functions()) look_into(function, function, 0);
+        for (const Dwarf_Die& function : debug_data_.unit_of(unit).functions())
+          look_into(function, function, 0);
     const auto at = [](const InlinedInstance& i) { return std::tuple(i.pc, std::string_view(i.function)); };
     std::stable_sort(found_.begin(), found_.end(),
                      [&](const auto& a, const auto& b) { return at(a) < at(b); });
@@ -71,7 +72,7 @@ class Search {
     if (!name_.identifier.empty() && identifier_in(name) != name_.identifier && mangled != name_.identifier)
       return false;
     if (!mangled.empty() && name_.fits(mangled)) return true;
-    const std::string whole = module_.whole_name(die);
+    const std::string whole = debug_data_.whole_name(die);
     return !whole.empty() && name_.fits(whole);
   }
 
@@ -105,16 +106,16 @@ class Search {
     if (!origin) return;
     reference = *origin;
     if (!::dwarf_formref_die(&reference, &abstract) || !abstract_.count(abstract.addr)) return;
-    const auto entry = instance_entry(die, module_.unit_of(caller).unit());
+    const auto entry = instance_entry(die, debug_data_.unit_of(caller).unit());
     if (!entry) return;
     found_.push_back({.pc = *entry,
                       .size = size_of(die),
-                      .function = module_.whole_name(abstract),
-                      .caller = module_.whole_name(caller),
+                      .function = debug_data_.whole_name(abstract),
+                      .caller = debug_data_.whole_name(caller),
                       .key = reinterpret_cast<uint64_t>(die.addr)});
   }
 
-  Module& module_;
+  DebugData& debug_data_;
   const InlinedName& name_;
   Budget budget_{kMostEntries};
   std::unordered_map<const void*, Dwarf_Die> abstract_;
@@ -123,8 +124,8 @@ class Search {
 
 }  // namespace
 
-std::vector<InlinedInstance> find_inlined(Module& module, const InlinedName& name) {
-  return Search(module, name).run();
+std::vector<InlinedInstance> find_inlined(DebugData& debug_data, const InlinedName& name) {
+  return Search(debug_data, name).run();
 }
 
 }  // namespace blip::dwarf

@@ -3,10 +3,10 @@
 
 #include <vector>
 
-#include "dwarf/module.h"
+#include "dwarf/debug_data.h"
 
 namespace blip::dwarf {
 
-std::vector<InlinedInstance> find_inlined(Module& module, const InlinedName& name);
+std::vector<InlinedInstance> find_inlined(DebugData& debug_data, const InlinedName& name);
 
 }  // namespace blip::dwarf

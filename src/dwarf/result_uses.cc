@@ -7,7 +7,7 @@
 
 #include <unordered_map>
 
-#include "dwarf/module.h"
+#include "dwarf/debug_data.h"
 #include "dwarf/stored_arguments.h"
 #include "dwarf/variable_places.h"
 #include "x86/flow/argument_uses.h"
@@ -45,7 +45,7 @@ x86::ArgumentUses result_registers(const Place& place) {
 
 class Search {
  public:
-  explicit Search(Module& module) : module_(module) {}
+  explicit Search(DebugData& debug_data) : debug_data_(debug_data) {}
 
   x86::ArgumentUses taken(const Dwarf_Die& function) {
     const auto [known, is_new] = known_.try_emplace(function.addr);  // of one that calls itself: none so far
@@ -59,28 +59,28 @@ class Search {
     x86::ArgumentUses all;
     const auto entry = entry_of(function);
     if (!entry) return all;
-    std::vector<FileAddr> calls = module_.calls().index().calls_of(FileAddr(*entry));
+    std::vector<FileAddr> calls = debug_data_.calls().index().calls_of(FileAddr(*entry));
     if (calls.size() > kMostCalls) calls.resize(kMostCalls);
     for (const FileAddr behind : calls)
-      if (const auto caller = module_.calls().caller_at(behind))
-        join(all, x86::argument_uses(code_at(module_.program(), behind), certain_results(*caller)));
+      if (const auto caller = debug_data_.calls().caller_at(behind))
+        join(all, x86::argument_uses(code_at(debug_data_.program(), behind), certain_results(*caller)));
     return all;
   }
 
   // The result registers of the caller's own result.
   x86::ArgumentUses certain_results(const Dwarf_Die& caller) {
-    const x86::ArgumentUses own = result_registers(conventional_result(module_, caller));
-    return !may_lose_result(module_, caller) || has_all(taken(caller), own) ? own : x86::ArgumentUses{};
+    const x86::ArgumentUses own = result_registers(conventional_result(debug_data_, caller));
+    return !may_lose_result(debug_data_, caller) || has_all(taken(caller), own) ? own : x86::ArgumentUses{};
   }
 
-  Module& module_;
+  DebugData& debug_data_;
   std::unordered_map<const void*, x86::ArgumentUses> known_;
 };
 
 }  // namespace
 
-bool is_result_taken(Module& module, const Dwarf_Die& function, const Place& place) {
-  return has_all(Search(module).taken(function), result_registers(place));
+bool is_result_taken(DebugData& debug_data, const Dwarf_Die& function, const Place& place) {
+  return has_all(Search(debug_data).taken(function), result_registers(place));
 }
 
 }  // namespace blip::dwarf

@@ -47,16 +47,16 @@ const script::Type* FunctionScope::find_type(std::string_view text) {
   const auto look = [&](const Names& names) -> const script::Type* {
     for (const std::string& prefix : prefixes())
       if (auto found = type_in(names, prefix + std::string(rest), keyword))
-        return &module_.types().of(*found);
+        return &debug_data_.types().of(*found);
     for (const std::string& spelling : spellings)
-      if (auto found = type_in(names, spelling, nullptr)) return &module_.types().of(*found);
+      if (auto found = type_in(names, spelling, nullptr)) return &debug_data_.types().of(*found);
     return nullptr;
   };
   if (unit_)
     if (const script::Type* found = look(unit_->names())) return found;
-  if (const script::Type* found = module_.find_in_units(rest, look)) return found;
+  if (const script::Type* found = debug_data_.find_in_units(rest, look)) return found;
   for (const std::string& spelling : spellings)
-    if (const script::Type* found = module_.find_in_units(spelling, look)) return found;
+    if (const script::Type* found = debug_data_.find_in_units(spelling, look)) return found;
   return nullptr;
 }
 

@@ -95,7 +95,7 @@ bool is_list(Dwarf_Attribute location) {
   }
 }
 
-VariablePlaces::VariablePlaces(const Site& site, FrameRules frame, EntryValues* callers)
+VariablePlaces::VariablePlaces(const CodeLocation& site, FrameRules frame, EntryValues* callers)
     : site_(site), frame_(std::move(frame)), callers_(callers) {}
 
 ExpressionSurroundings VariablePlaces::surroundings() const {

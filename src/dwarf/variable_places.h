@@ -4,9 +4,9 @@
 
 #include <vector>
 
+#include "dwarf/debug_data.h"
 #include "dwarf/debug_info.h"
 #include "dwarf/frames.h"
-#include "dwarf/module.h"
 #include "dwarf/units/code_scopes.h"
 #include "script/types/scope.h"
 
@@ -27,7 +27,7 @@ struct Located {
 class VariablePlaces {
  public:
   // `callers`: what they know of the frame; may be null, and must outlive this.
-  VariablePlaces(const Site& site, FrameRules frame, EntryValues* callers = nullptr);
+  VariablePlaces(const CodeLocation& site, FrameRules frame, EntryValues* callers = nullptr);
 
   // `just_begins`: a parameter of the inlined function that begins at the site, and may change it there.
   Located locate(const Dwarf_Die& variable, uint64_t size, bool just_begins = false) const;
@@ -41,20 +41,20 @@ class VariablePlaces {
   ExpressionSurroundings surroundings() const;
   Located by_location(Dwarf_Attribute location, uint64_t size, bool just_begins) const;
 
-  Site site_;
+  CodeLocation site_;
   FrameRules frame_;
   EntryValues* callers_;
 };
 
 // The parameters at the first instruction of `function`: as the caller has put them.
-std::vector<script::Place> entry_places(Module& module, const VariablePlaces& places,
+std::vector<script::Place> entry_places(DebugData& debug_data, const VariablePlaces& places,
                                         const Dwarf_Die& function, const std::vector<Dwarf_Die>& parameters);
 
 // The place, by the convention and at its return, of what `function` returns.
-script::Place conventional_result(Module& module, const Dwarf_Die& function);
+script::Place conventional_result(DebugData& debug_data, const Dwarf_Die& function);
 // True if the compiler may have left out the result without saying so: result_uses.h.
-bool may_lose_result(Module& module, const Dwarf_Die& function);
+bool may_lose_result(DebugData& debug_data, const Dwarf_Die& function);
 // The place of what `function` returns, at its return, as far as it is certain.
-script::Place returned_place(Module& module, const Dwarf_Die& function);
+script::Place returned_place(DebugData& debug_data, const Dwarf_Die& function);
 
 }  // namespace blip::dwarf

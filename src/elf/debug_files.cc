@@ -20,9 +20,10 @@ bool has_symtab(const ElfFile& file) {
                      [](const Section& s) { return s.type == SHT_SYMTAB && s.size > 0; });
 }
 
-class Finder {
+class DebugFileFinder {
  public:
-  explicit Finder(const ElfFile& file) : file_(file), build_id_(file.build_id()), link_(debug_link(file)) {}
+  explicit DebugFileFinder(const ElfFile& file)
+      : file_(file), build_id_(file.build_id()), link_(debug_link(file)) {}
 
   DebugFiles run(std::span<const SearchRoot> roots) {
     for (const SearchRoot& root : roots)
@@ -85,7 +86,7 @@ class Finder {
 
 DebugFiles find_debug_files(const ElfFile& file, std::span<const SearchRoot> roots) {
   if (has_symtab(file) && (file.find_section(".debug_line") || !debug_link(file))) return {};
-  return Finder(file).run(roots);
+  return DebugFileFinder(file).run(roots);
 }
 
 }  // namespace blip::elf

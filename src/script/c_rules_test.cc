@@ -84,7 +84,7 @@ class Program {
 
   // "VALUE SIZE IS_SIGNED" as the compiled program prints it; empty: blip has no such expression.
   std::string shown(const std::string& text) {
-    const Site site{.scope = &scope};
+    const HitScopes site{.scope = &scope};
     const auto captured = compile_capture(text, site, {});
     if (!captured || captured->program.outputs.size() != 1) return "";
     const auto outputs = run(captured->program, machine);

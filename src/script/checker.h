@@ -23,7 +23,8 @@ Result<Operand> keep_operand(EntryValues& entries, Access& there, const Operand&
 class Checker {
  public:
   // `entries` collects what entry(x) needs; null: there is no entry(x) in an entry(x).
-  Checker(std::string_view source, Builder& builder, TypeArena& types, const Site& site, EntryValues* entries)
+  Checker(std::string_view source, Builder& builder, TypeArena& types, const HitScopes& site,
+          EntryValues* entries)
       : source_(source),
         types_(types),
         site_(site),
@@ -82,7 +83,7 @@ class Checker {
 
   std::string_view source_;
   TypeArena& types_;
-  const Site& site_;
+  const HitScopes& site_;
   EntryValues* entries_;
   bool wants_address_ = false;  // of the element that the next index finds
   Access access_;

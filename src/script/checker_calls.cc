@@ -87,7 +87,7 @@ Result<Operand> Checker::starts_with(const Expression& e) {
 Result<Operand> Checker::entry(const Expression& e) {
   if (!site_.is_return) return refusal("entry(x) is known only where a function returns: with --return");
   if (!site_.entry || !entries_) return refusal("entry(x) cannot be had here");
-  const Site there{.scope = site_.entry};
+  const HitScopes there{.scope = site_.entry};
   Checker checker(source_, entries_->builder, types_, there, nullptr);
   TRY(const Operand a, checker.check(*e.operands[0]));
   return keep_operand(*entries_, checker.access(), a, access_);

@@ -14,7 +14,7 @@ namespace blip::script {
 namespace {
 
 // The value as a number, by its type; none: a fault.
-std::optional<int64_t> value_of(const std::string& text, TestProgram& program, const Site& site) {
+std::optional<int64_t> value_of(const std::string& text, TestProgram& program, const HitScopes& site) {
   const auto captured = compile_capture(text, site, {});
   EXPECT_TRUE(captured) << text << ": " << (captured ? "" : captured.error().message());
   if (!captured || captured->program.outputs.size() != 1) return INT64_MIN;
@@ -41,7 +41,7 @@ void check_all(std::initializer_list<Case> cases, bool is_return = false) {
   program.machine.returned = 0xffffffff;
   program.machine.took = 1000;
   program.machine.calls = 2;
-  const Site site{
+  const HitScopes site{
       .scope = &program.scope, .is_return = is_return, .entry = is_return ? &program.scope : nullptr};
   for (const Case& c : cases) EXPECT_EQ(value_of(c.text, program, site), c.value) << c.text;
 }
@@ -145,7 +145,7 @@ TEST(Checker, registers_and_arguments_without_names) {
              {"$rflags", 0x246}});
   TestProgram program;
   program.machine.vectors[1][0] = std::bit_cast<uint64_t>(1.5);
-  const Site site{.scope = &program.scope};
+  const HitScopes site{.scope = &program.scope};
   EXPECT_EQ(value_of("farg1 == 1.5", program, site), 1);
   EXPECT_EQ(value_of("$xmm1 > 1.5", program, site), 0);
 }
@@ -185,14 +185,14 @@ TEST(Checker, what_returns_know) {
   TestProgram program;
   program.machine.returned = 0xffffffff;
   program.scope.result = &builtin("int");
-  const Site site{.scope = &program.scope, .is_return = true, .entry = &program.scope};
+  const HitScopes site{.scope = &program.scope, .is_return = true, .entry = &program.scope};
   EXPECT_EQ(value_of("$return", program, site), -1);
   EXPECT_EQ(value_of("ret", program, site), 0xffffffff);
 }
 
 TEST(Checker, faults) {
   TestProgram program;
-  const Site site{.scope = &program.scope};
+  const HitScopes site{.scope = &program.scope};
   EXPECT_EQ(value_of("*(int *)0", program, site), std::nullopt);
   EXPECT_EQ(value_of("n / (n - 5)", program, site), std::nullopt);
   EXPECT_EQ(value_of("n == 4 && *(int *)0", program, site), 0);
@@ -219,7 +219,7 @@ TEST(Checker, elements_beyond_an_array) {
 
 TEST(Checker, loads_are_shared_and_constants_folded) {
   TestProgram program;
-  const Site site{.scope = &program.scope};
+  const HitScopes site{.scope = &program.scope};
   const auto loads = [&](const char* text) {
     const auto captured = compile_filter(text, site);
     EXPECT_TRUE(captured) << text;
@@ -237,8 +237,8 @@ TEST(Checker, loads_are_shared_and_constants_folded) {
 
 TEST(Checker, errors_say_what_and_where) {
   TestProgram program;
-  const Site entry{.scope = &program.scope}, exit{.scope = &program.scope, .is_return = true};
-  const auto refuses = [](const Site& site, const char* text, const char* message) {
+  const HitScopes entry{.scope = &program.scope}, exit{.scope = &program.scope, .is_return = true};
+  const auto refuses = [](const HitScopes& site, const char* text, const char* message) {
     const auto captured = compile_capture(text, site, {});
     ASSERT_FALSE(captured) << text;
     EXPECT_EQ(captured.error().kind(), ErrorKind::kUsage);
@@ -291,7 +291,7 @@ TEST(Checker, errors_say_what_and_where) {
       "there is no variable 'latencies' here: visible are $return, ret, latency_ns, depth, tail, and at the "
       "entry, by entry(...), array, copy");
   refuses(exit, "n + 1", "arguments and locals are gone when a function returns: use entry(n)\n  n + 1\n  ^");
-  const Site both{.scope = &program.scope, .is_return = true, .entry = &program.scope};
+  const HitScopes both{.scope = &program.scope, .is_return = true, .entry = &program.scope};
   refuses(both, "entry(nn)", "there is no variable 'nn' here: visible are n");
   refuses(both, "entry(entry(n))", "entry(x) is known only where a function returns");
   refuses(both, "entry(ret)", "'ret' is known only where a function returns");
@@ -313,7 +313,7 @@ TEST(Checker, filters_of_returns_mean_what_they_did) {
   program.machine.returned = 0xffffffff;
   program.machine.took = 1000;
   program.machine.calls = 2;
-  const Site site{.scope = &program.scope, .is_return = true};
+  const HitScopes site{.scope = &program.scope, .is_return = true};
   const auto passes = [&](const char* text) {
     const auto captured = compile_filter(text, site);
     EXPECT_TRUE(captured) << text << captured.error().message();

@@ -22,7 +22,7 @@ bool is_one_of_them(const Item& item) {
 
 }  // namespace
 
-Compiler::Compiler(const Site& site, const Limits& limits)
+Compiler::Compiler(const HitScopes& site, const Limits& limits)
     : site_(site),
       limits_(limits),
       presenter_(
@@ -79,19 +79,19 @@ Result<Captured> Compiler::finish() {
   return result;
 }
 
-Result<Captured> compile_filter(std::string_view text, const Site& site) {
+Result<Captured> compile_filter(std::string_view text, const HitScopes& site) {
   Compiler compiler(site, {});
   TRY_OK(compiler.add_filter(text));
   return compiler.finish();
 }
 
-Result<Captured> compile_capture(std::string_view list, const Site& site, const Limits& limits) {
+Result<Captured> compile_capture(std::string_view list, const HitScopes& site, const Limits& limits) {
   Compiler compiler(site, limits);
   TRY_OK(compiler.add_capture(list));
   return compiler.finish();
 }
 
-Result<Captured> compile_variables(std::span<const Variable> variables, const Site& site,
+Result<Captured> compile_variables(std::span<const Variable> variables, const HitScopes& site,
                                    const Limits& limits) {
   Compiler compiler(site, limits);
   compiler.add_variables(variables);

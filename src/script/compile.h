@@ -26,7 +26,7 @@ struct Captured {
 class Compiler {
  public:
   // What scope and entry of the site know must live as long.
-  Compiler(const Site& site, const Limits& limits);
+  Compiler(const HitScopes& site, const Limits& limits);
   Compiler(const Compiler&) = delete;
   Compiler& operator=(const Compiler&) = delete;
 
@@ -41,7 +41,7 @@ class Compiler {
   Checker checker(std::string_view source) { return {source, builder_, types_, site_, &entries_}; }
   IsType is_type();
 
-  Site site_;
+  HitScopes site_;
   Limits limits_;
   Builder builder_;
   TypeArena types_;
@@ -54,9 +54,9 @@ class Compiler {
 };
 
 // One of them alone.
-Result<Captured> compile_filter(std::string_view text, const Site& site);
-Result<Captured> compile_capture(std::string_view list, const Site& site, const Limits& limits);
-Result<Captured> compile_variables(std::span<const Variable> variables, const Site& site,
+Result<Captured> compile_filter(std::string_view text, const HitScopes& site);
+Result<Captured> compile_capture(std::string_view list, const HitScopes& site, const Limits& limits);
+Result<Captured> compile_variables(std::span<const Variable> variables, const HitScopes& site,
                                    const Limits& limits);
 
 }  // namespace blip::script

@@ -27,9 +27,9 @@ void check(const blip::Result<Captured>& captured, const TestProgram& program) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static auto& program = *new TestProgram;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const Site entry{.scope = &program.scope};
-  const Site exit{.scope = &program.scope, .is_return = true, .entry = &program.scope};
-  for (const Site& site : {entry, exit}) {
+  const HitScopes entry{.scope = &program.scope};
+  const HitScopes exit{.scope = &program.scope, .is_return = true, .entry = &program.scope};
+  for (const HitScopes& site : {entry, exit}) {
     check(compile_filter(text, site), program);
     check(compile_capture(text, site, {}), program);
   }

@@ -47,7 +47,7 @@ TEST(RandomExpressions, become_valid_programs_or_errors) {
     std::string text;
     for (size_t n = 1 + random() % 9; n > 0; --n) text += kWords[random() % std::size(kWords)];
     const bool is_return = random() % 2;
-    const Site site{
+    const HitScopes site{
         .scope = &program.scope, .is_return = is_return, .entry = is_return ? &program.scope : nullptr};
     const auto captured = compile_capture(text, site, {});
     if (!captured) {

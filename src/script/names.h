@@ -14,8 +14,8 @@ inline constexpr std::string_view kReturnsNothing = "the function returns nothin
 // ret, return, latency_ns, depth, tail: with a $ before it or not.
 bool is_of_returns(std::string_view name);
 
-// A place where programs run.
-struct Site {
+// What the names in a program mean at the place where it runs.
+struct HitScopes {
   Scope* scope = nullptr;
   bool is_return = false;
   // Of returns: what names mean at the entry, for entry(x); null: there is no entry(x).
@@ -25,7 +25,7 @@ struct Site {
 
 class Names {
  public:
-  Names(Access& access, const Site& site) : access_(access), site_(site) {}
+  Names(Access& access, const HitScopes& site) : access_(access), site_(site) {}
 
   Result<Operand> variable(std::string_view where, std::string_view name);
   Result<Operand> reg(std::string_view name);  // "rax", "return"
@@ -43,7 +43,7 @@ class Names {
   Error unknown(std::string_view name);
 
   Access& access_;
-  const Site& site_;
+  const HitScopes& site_;
 };
 
 }  // namespace blip::script

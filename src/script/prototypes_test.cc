@@ -55,7 +55,7 @@ TEST(NoDebugScope, arguments_of_libc_functions_by_name) {
   machine.registers[6] = 0x1000;
   machine.put(0x1000, "/etc/passwd", 12);
   NoDebugScope scope("openat", NoDebugScope::At::kEntry, "it is stripped");
-  const Site site{.scope = &scope};
+  const HitScopes site{.scope = &scope};
   const auto filter = compile_filter("dirfd == 3 && path == \"/etc/passwd\"", site);
   ASSERT_TRUE(filter) << filter.error().message();
   EXPECT_TRUE(run(filter->program, machine));
@@ -75,7 +75,7 @@ TEST(NoDebugScope, elsewhere_the_arguments_are_gone_but_the_result_is_typed) {
   machine.returned = 0xffffffff;
   machine.registers[7] = 17;
   NoDebugScope entry("close", NoDebugScope::At::kEntry, ""), exit("close", NoDebugScope::At::kElsewhere, "");
-  const Site site{.scope = &exit, .is_return = true, .entry = &entry};
+  const HitScopes site{.scope = &exit, .is_return = true, .entry = &entry};
   const auto filter = compile_filter("$return == -1 && entry(fd) == 17", site);
   ASSERT_TRUE(filter) << filter.error().message();
   for (const uint32_t node : filter->entry_nodes)
@@ -86,7 +86,7 @@ TEST(NoDebugScope, elsewhere_the_arguments_are_gone_but_the_result_is_typed) {
 
 TEST(NoDebugScope, a_function_nobody_knows_has_six_words) {
   NoDebugScope scope("work", NoDebugScope::At::kEntry, "a.out has no debugging information");
-  const Site site{.scope = &scope};
+  const HitScopes site{.scope = &scope};
   EXPECT_EQ(scope.parameters().size(), 6U);
   EXPECT_TRUE(compile_filter("arg0 * 2 > 5 && (char *)arg1 == \"x\" && farg0 > 1.5", site));
   const auto wrong = compile_filter("count > 5", site);

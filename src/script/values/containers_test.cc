@@ -30,7 +30,7 @@ class Containers : public testing::Test {
   }
 
   std::string shown(const std::string& list) {
-    const Site site{.scope = &scope};
+    const HitScopes site{.scope = &scope};
     const auto captured = compile_capture(list, site, {.string_max = 32});
     EXPECT_TRUE(captured) << list << (captured ? "" : captured.error().message());
     const auto outputs = captured ? run(captured->program, machine) : std::nullopt;

@@ -12,7 +12,7 @@ namespace blip::script {
 namespace {
 
 std::string shown(const std::string& text, TestProgram& program, const Limits& limits = {}) {
-  const Site site{.scope = &program.scope};
+  const HitScopes site{.scope = &program.scope};
   const auto captured = compile_capture(text, site, limits);
   EXPECT_TRUE(captured) << text << (captured ? "" : captured.error().message());
   if (!captured) return "";
@@ -194,7 +194,7 @@ TEST(Presenter, room_is_shared_and_what_has_none_says_so) {
             "*req={id=-5, flags=5, level=-2, rest=11259375, path=0x20000, ...=cut}; n=5; req->state=DONE");
   std::string many = "n";
   for (int i = 0; i < 60; ++i) many += ",n+" + std::to_string(i);
-  const Site site{.scope = &p.scope};
+  const HitScopes site{.scope = &p.scope};
   const auto captured = compile_capture(many, site, {});
   ASSERT_TRUE(captured);
   EXPECT_EQ(captured->program.outputs.size(), kMaxOutputs);
@@ -215,7 +215,7 @@ TEST(Presenter, variables_never_fail) {
   own_base.members = {{.name = "", .type = &own_base, .is_base = true},
                       {.name = "inside", .type = &own_base}};
   p.scope.in_memory("own_base", own_base, TestProgram::kArray);
-  const Site site{.scope = &p.scope};
+  const HitScopes site{.scope = &p.scope};
   const auto captured = compile_variables(p.scope.variables, site, {});
   ASSERT_TRUE(captured) << captured.error().message();
   EXPECT_EQ(captured->fields.size(), p.scope.variables.size());

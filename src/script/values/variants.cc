@@ -26,9 +26,9 @@ std::optional<Operand> data_operand(Access& access, const Operand& whole, const 
   return data ? std::optional(access.part(whole, offset, *data->type)) : std::nullopt;
 }
 
-class Finder {
+class VariantFinder {
  public:
-  Finder(Access& access, const Operand& whole)
+  VariantFinder(Access& access, const Operand& whole)
       : access_(access), builder_(access.builder()), whole_(whole), type_(resolve(*whole.type)) {}
 
   std::optional<Variants> run() {
@@ -148,7 +148,7 @@ std::optional<Variants> find_variants(Access& access, const Operand& operand) {
       operand.kind != Operand::Kind::kPieces)
     return std::nullopt;
   if (auto found = std_variant(access, operand)) return found;
-  return Finder(access, operand).run();
+  return VariantFinder(access, operand).run();
 }
 
 }  // namespace blip::script

@@ -20,7 +20,7 @@ class VariantsTest : public testing::Test {
     machine.put(kObject, words, sizeof words);
     scope.variables.clear();
     scope.in_memory("v", type, kObject);
-    const Site site{.scope = &scope};
+    const HitScopes site{.scope = &scope};
     const auto captured = compile_capture("v", site, {});
     EXPECT_TRUE(captured);
     const auto outputs = captured ? run(captured->program, machine) : std::nullopt;

@@ -14,9 +14,9 @@ namespace blip::session {
 
 namespace {
 
-class Finder {
+class CoverageFinder {
  public:
-  explicit Finder(const ListRequest& request) : request_(request) {}
+  explicit CoverageFinder(const ListRequest& request) : request_(request) {}
 
   Result<InstructionCoverage> run() {
     TRY(source_, ListSource::open(request_));
@@ -90,6 +90,8 @@ uint64_t InstructionCoverage::traps() const {
   return found == steps.end() ? 0 : found->second;
 }
 
-Result<InstructionCoverage> find_coverage(const ListRequest& request) { return Finder(request).run(); }
+Result<InstructionCoverage> find_coverage(const ListRequest& request) {
+  return CoverageFinder(request).run();
+}
 
 }  // namespace blip::session

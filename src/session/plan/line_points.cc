@@ -26,10 +26,10 @@ struct Source {
   uint32_t line_after = 0;
 };
 
-class Finder {
+class LineFinder {
  public:
-  Finder(const ProbeRequest& request, std::span<const probe::Module> modules,
-         probe::InstructionStarts& starts)
+  LineFinder(const ProbeRequest& request, std::span<const probe::Module> modules,
+             probe::InstructionStarts& starts)
       : request_(request), modules_(modules), starts_(starts) {}
 
   void add(size_t m, const dwarf::LineSearch& found) {
@@ -152,7 +152,7 @@ LinePoints::LinePoints(std::span<const ProbeRequest> lines, std::span<const prob
 }
 
 Result<std::vector<ModulePoint>> LinePoints::of(size_t line) const {
-  Finder finder(lines_[line], modules_, starts_);
+  LineFinder finder(lines_[line], modules_, starts_);
   for (size_t m = 0; m < modules_.size(); ++m) {
     if (searches_[m])
       finder.add(m, (*searches_[m])[line]);

@@ -45,15 +45,15 @@ std::unique_ptr<script::Scope> Scopes::at(const Target& target) {
                                                is_entry ? At::kEntry : At::kElsewhere, debug.missing),
         *this);
   }
-  dwarf::Site place = site(module, debug);
+  dwarf::CodeLocation place = site(module, debug);
   place.pc = target.point.addr;
   place.is_entry = is_entry;
   auto scope = target.instance ? debug.info->scope_of(*target.instance, place) : debug.info->scope_at(place);
   return std::make_unique<ProcessScope>(std::move(scope), *this);
 }
 
-dwarf::Site Scopes::site(const probe::Module& module, ModuleDebug& debug) {
-  dwarf::Site site{.load_bias = module.bias()};
+dwarf::CodeLocation Scopes::site(const probe::Module& module, ModuleDebug& debug) {
+  dwarf::CodeLocation site{.load_bias = module.bias()};
   if (module.is_executable()) site.tls_offset = debug.info->executable_tls_offset();
   site.bound = [this, &module](const std::string& symbol) -> std::optional<dwarf::BoundVariable> {
     const BoundVariables& all = bound_in(module);

@@ -28,7 +28,7 @@ class Scopes {
  private:
   using BoundVariables = std::map<std::string, dwarf::BoundVariable, std::less<>>;
 
-  dwarf::Site site(const probe::Module& module, ModuleDebug& debug);
+  dwarf::CodeLocation site(const probe::Module& module, ModuleDebug& debug);
   const BoundVariables& bound_in(const probe::Module& module);
   std::vector<dwarf::CallingModule> callers_of(const probe::Module& module, FileAddr function);
   using Slots = std::multimap<std::string, FileAddr, std::less<>>;

@@ -22,10 +22,10 @@ namespace {
 
 constexpr size_t kManyProbes = 16;
 
-class Finder {
+class TargetFinder {
  public:
-  Finder(const Options& options, std::span<const probe::Module> modules, const FindContext& context,
-         const RequestMask& wanted)
+  TargetFinder(const Options& options, std::span<const probe::Module> modules, const FindContext& context,
+               const RequestMask& wanted)
       : options_(options),
         modules_(modules),
         context_(context.resolve),
@@ -256,7 +256,7 @@ class Finder {
 
 Result<FoundTargets> find_targets(const Options& options, std::span<const probe::Module> modules,
                                   const FindContext& context, bool part_will_do, const RequestMask& wanted) {
-  return Finder(options, modules, context, wanted).run(part_will_do);
+  return TargetFinder(options, modules, context, wanted).run(part_will_do);
 }
 
 std::string name_of(const Target& target, std::span<const probe::Module> modules) {

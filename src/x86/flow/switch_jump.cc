@@ -32,9 +32,9 @@ bool has_notrack(const Operands& o) {
   return std::any_of(o.insn.raw.prefixes, end, [](const auto& p) { return p.value == kNotrackPrefix; });
 }
 
-class Finder {
+class JumpSourceFinder {
  public:
-  Finder(const FunctionCode& code, size_t jump) : code_(code), jump_(jump) {}
+  JumpSourceFinder(const FunctionCode& code, size_t jump) : code_(code), jump_(jump) {}
 
   JumpSource run() {
     const auto o = operands_of(code_.insns[jump_].bytes);
@@ -152,6 +152,6 @@ std::optional<TargetAddr> immediate_address(const FlowInsn& insn) {
   return TargetAddr(o->all[1].imm.value.u);
 }
 
-JumpSource jump_source(const FunctionCode& code, size_t jump) { return Finder(code, jump).run(); }
+JumpSource jump_source(const FunctionCode& code, size_t jump) { return JumpSourceFinder(code, jump).run(); }
 
 }  // namespace blip::x86

@@ -3,18 +3,18 @@
 #include <algorithm>
 #include <set>
 
+#include "dwarf/debug_data.h"
 #include "dwarf/index/identifier.h"
-#include "dwarf/module.h"
 
 namespace blip::dwarf {
 
-std::optional<size_t> Module::unit_around(uint64_t offset, size_t first, size_t last) const {
+std::optional<size_t> DebugData::unit_around(uint64_t offset, size_t first, size_t last) const {
   const auto begin = offsets_.begin() + static_cast<ptrdiff_t>(first);
   const auto after = std::upper_bound(begin, offsets_.begin() + static_cast<ptrdiff_t>(last), offset);
   return after == begin ? std::nullopt : std::optional(static_cast<size_t>(after - offsets_.begin()) - 1);
 }
 
-std::vector<Dwarf_Die> Module::chosen_units(const std::set<size_t>& chosen) {
+std::vector<Dwarf_Die> DebugData::chosen_units(const std::set<size_t>& chosen) {
   std::vector<Dwarf_Die> result;
   for (size_t i : chosen)
     if (const Dwarf_Die found = unit(i); found.addr) result.push_back(found);
@@ -22,7 +22,7 @@ std::vector<Dwarf_Die> Module::chosen_units(const std::set<size_t>& chosen) {
 }
 
 // The offsets of the string tables of units that number their strings; sorted.
-std::vector<std::pair<uint64_t, size_t>> Module::string_tables() {
+std::vector<std::pair<uint64_t, size_t>> DebugData::string_tables() {
   std::vector<std::pair<uint64_t, size_t>> tables;
   for (size_t i = 0; i < own_units_; ++i)
     if (auto base = unit(i).addr ? own_attribute(unit(i), DW_AT_str_offsets_base) : std::nullopt) {
@@ -33,7 +33,7 @@ std::vector<std::pair<uint64_t, size_t>> Module::string_tables() {
   return tables;
 }
 
-std::set<size_t> Module::search_units(std::string_view identifier) {
+std::set<size_t> DebugData::search_units(std::string_view identifier) {
   if (!mentions_) mentions_.emplace(debug_.elf.get(), alternate());
   const Mentions::Places places = mentions_->of_name(identifier);
   std::set<size_t> chosen;
@@ -49,7 +49,7 @@ std::set<size_t> Module::search_units(std::string_view identifier) {
   return chosen;
 }
 
-std::vector<Dwarf_Die> Module::units_naming(std::string_view name, IndexedNames kind) {
+std::vector<Dwarf_Die> DebugData::units_naming(std::string_view name, IndexedNames kind) {
   const std::string_view identifier = identifier_in(name);
   if (identifier.empty()) return units();
   const NameIndex* index = make_index();
@@ -69,7 +69,7 @@ std::vector<Dwarf_Die> Module::units_naming(std::string_view name, IndexedNames 
   return chosen_units(chosen);
 }
 
-std::vector<Dwarf_Die> Module::units_referring_to(std::span<const Dwarf_Die> entries) {
+std::vector<Dwarf_Die> DebugData::units_referring_to(std::span<const Dwarf_Die> entries) {
   std::vector<uint64_t> offsets;
   for (const Dwarf_Die& entry : entries) offsets.push_back(::dwarf_dieoffset(const_cast<Dwarf_Die*>(&entry)));
   std::set<size_t> chosen;

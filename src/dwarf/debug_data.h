@@ -25,9 +25,9 @@
 
 namespace blip::dwarf {
 
-class Module final : public TypeSurroundings {
+class DebugData final : public TypeSurroundings {
  public:
-  static Result<std::unique_ptr<Module>> open(const DebugImages& images);
+  static Result<std::unique_ptr<DebugData>> open(const DebugImages& images);
 
   // The unit whose code the address is; none: no unit's.
   UnitIndex* unit_at(FileAddr pc);
@@ -67,7 +67,7 @@ class Module final : public TypeSurroundings {
   uint64_t lowest_index(const Dwarf_Die& die) override;
 
  private:
-  Module() = default;
+  DebugData() = default;
   void index_units();
   void use_index(const NameIndex& index);
   const NameIndex* make_index();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "dwarf/module.h"
+#include "dwarf/debug_data.h"
 
 #include <gelf.h>
 
@@ -34,23 +34,23 @@ std::optional<std::string> split_path(const Dwarf_Die& skeleton) {
 
 }  // namespace
 
-Result<std::unique_ptr<Module>> Module::open(const DebugImages& images) {
-  std::unique_ptr<Module> module(new Module);
-  module->name_ = images.name;
-  TRY(module->debug_, open_dwarf(images.debug.empty() ? images.program : images.debug, images.alternate));
+Result<std::unique_ptr<DebugData>> DebugData::open(const DebugImages& images) {
+  std::unique_ptr<DebugData> debug_data(new DebugData);
+  debug_data->name_ = images.name;
+  TRY(debug_data->debug_, open_dwarf(images.debug.empty() ? images.program : images.debug, images.alternate));
   if (!images.debug.empty()) {
-    TRY(module->program_, open_elf_file(images.program));
+    TRY(debug_data->program_, open_elf_file(images.program));
   }
-  module->may_open_ = images.may_open;
-  module->index_ = KeptIndex(module->debug_, images.cache);
-  module->index_units();
-  if (module->units_.empty()) return Error(ErrorKind::kNotFound, "it has no debugging information");
-  module->frames_ = std::make_unique<FrameTable>(module->program(), module->debug_.dwarf.get());
-  return module;
+  debug_data->may_open_ = images.may_open;
+  debug_data->index_ = KeptIndex(debug_data->debug_, images.cache);
+  debug_data->index_units();
+  if (debug_data->units_.empty()) return Error(ErrorKind::kNotFound, "it has no debugging information");
+  debug_data->frames_ = std::make_unique<FrameTable>(debug_data->program(), debug_data->debug_.dwarf.get());
+  return debug_data;
 }
 
 // By the ranges that units have themselves: .debug_aranges is not written by all compilers.
-void Module::index_units() {
+void DebugData::index_units() {
   if (const NameIndex* index = index_.get())
     use_index(*index);
   else
@@ -64,7 +64,7 @@ void Module::index_units() {
                    [](const IndexedRange& a, const IndexedRange& b) { return a.code.begin < b.code.begin; });
 }
 
-void Module::add_units(Dwarf* dwarf) {
+void DebugData::add_units(Dwarf* dwarf) {
   Dwarf_CU* at = nullptr;
   Dwarf_CU* next = nullptr;
   Dwarf_Die unit;
@@ -75,7 +75,7 @@ void Module::add_units(Dwarf* dwarf) {
 }
 
 // Code that the linker dropped keeps its entries, at address 0. The file that dwz made has no code.
-void Module::add_unit(const Dwarf_Die& unit) {
+void DebugData::add_unit(const Dwarf_Die& unit) {
   Dwarf_Addr base = 0, begin = 0, end = 0;
   for (ptrdiff_t i = 0; (i = ::dwarf_ranges(const_cast<Dwarf_Die*>(&unit), i, &base, &begin, &end)) > 0;)
     if (begin != 0 && begin < end)
@@ -84,7 +84,7 @@ void Module::add_unit(const Dwarf_Die& unit) {
   offsets_.push_back(::dwarf_dieoffset(const_cast<Dwarf_Die*>(&unit)));
 }
 
-UnitIndex* Module::unit_at(FileAddr pc) {
+UnitIndex* DebugData::unit_at(FileAddr pc) {
   auto after = std::upper_bound(ranges_.begin(), ranges_.end(), pc,
                                 [](FileAddr a, const IndexedRange& r) { return a < r.code.begin; });
   if (after == ranges_.begin() || !std::prev(after)->code.contains(pc)) return nullptr;
@@ -93,7 +93,7 @@ UnitIndex* Module::unit_at(FileAddr pc) {
 }
 
 // A unit may be a skeleton whose entries are in a file of their own (.dwo).
-Dwarf_Die Module::with_code(const Dwarf_Die& unit) const {
+Dwarf_Die DebugData::with_code(const Dwarf_Die& unit) const {
   if (!may_open_ || !unit.cu) return unit;
   const auto path = split_path(unit);
   if (!path || !may_open_(*path)) return unit;
@@ -102,14 +102,14 @@ Dwarf_Die Module::with_code(const Dwarf_Die& unit) const {
   return split.addr ? split : unit;
 }
 
-UnitIndex& Module::unit_of(const Dwarf_Die& die) {
+UnitIndex& DebugData::unit_of(const Dwarf_Die& die) {
   const Dwarf_Die unit = unit_entry(die);
   auto& index = indexes_[unit.addr];
   if (!index) index = std::make_unique<UnitIndex>(unit);
   return *index;
 }
 
-uint64_t Module::language_of(const Dwarf_Die& unit) {
+uint64_t DebugData::language_of(const Dwarf_Die& unit) {
   auto [known, is_new] = languages_.try_emplace(unit.addr, 0);
   if (is_new) {
     auto language = own_attribute(unit, DW_AT_language);
@@ -119,7 +119,7 @@ uint64_t Module::language_of(const Dwarf_Die& unit) {
   return known->second;
 }
 
-uint64_t Module::lowest_index(const Dwarf_Die& die) {
+uint64_t DebugData::lowest_index(const Dwarf_Die& die) {
   switch (language_of(unit_entry(die))) {
     case DW_LANG_Ada83:
     case DW_LANG_Ada95:
@@ -139,14 +139,14 @@ uint64_t Module::lowest_index(const Dwarf_Die& die) {
   }
 }
 
-std::string Module::whole_name(const Dwarf_Die& die) {
+std::string DebugData::whole_name(const Dwarf_Die& die) {
   const std::string_view name = name_of(die);
   if (name.empty() || tag_of(die) == DW_TAG_base_type || is_c(language_of(unit_entry(die))))
     return std::string(name);
   return unit_of(die).whole_name(die);
 }
 
-std::optional<Dwarf_Die> Module::definition(const Dwarf_Die& declaration) {
+std::optional<Dwarf_Die> DebugData::definition(const Dwarf_Die& declaration) {
   const std::string name = whole_name(declaration);
   if (name.empty()) return std::nullopt;
   const Names& near = unit_of(declaration).names();
@@ -160,13 +160,13 @@ std::optional<Dwarf_Die> Module::definition(const Dwarf_Die& declaration) {
   });
 }
 
-const EntrySymbols& Module::entry_symbols() {
+const EntrySymbols& DebugData::entry_symbols() {
   if (!entry_symbols_) entry_symbols_.emplace(program(), debug_.elf.get());
   return *entry_symbols_;
 }
 
 // The static block of an executable ends at the thread pointer (x86-64 is of variant II).
-std::optional<uint64_t> Module::executable_tls_offset() const {
+std::optional<uint64_t> DebugData::executable_tls_offset() const {
   Elf* elf = program();
   size_t count = 0;
   if (::elf_getphdrnum(elf, &count) != 0) return std::nullopt;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // With an index units are known by their offsets, and libdw looks only at those that are asked for.
-#include "dwarf/module.h"
+#include "dwarf/debug_data.h"
 
 namespace blip::dwarf {
 
@@ -15,14 +15,14 @@ uint32_t flags_of(const Dwarf_Die& unit) {
 
 }  // namespace
 
-void Module::use_index(const NameIndex& index) {
+void DebugData::use_index(const NameIndex& index) {
   for (const IndexedUnit& unit : index.units()) offsets_.push_back(unit.entry);
   units_.resize(offsets_.size());
   for (const IndexedRange& range : index.ranges())
     if (range.unit < units_.size()) ranges_.push_back(range);
 }
 
-const NameIndex* Module::make_index() {
+const NameIndex* DebugData::make_index() {
   if (!index_.can_be_made()) return index_.get();
   std::vector<IndexedUnit> units;
   for (size_t i = 0; i < own_units_; ++i) units.push_back({offsets_[i], flags_of(units_[i])});
@@ -33,7 +33,7 @@ const NameIndex* Module::make_index() {
 }
 
 // Without an address: the index was wrong, there is no unit.
-Dwarf_Die Module::unit(size_t number) {
+Dwarf_Die DebugData::unit(size_t number) {
   Dwarf_Die& die = units_[number];
   if (die.addr || number >= own_units_) return die;
   Dwarf_Die unit, found;
@@ -43,13 +43,13 @@ Dwarf_Die Module::unit(size_t number) {
   return die;
 }
 
-std::vector<Dwarf_Die> Module::units() {
+std::vector<Dwarf_Die> DebugData::units() {
   std::set<size_t> all;
   for (size_t i = 0; i < units_.size(); ++i) all.insert(all.end(), i);
   return chosen_units(all);
 }
 
-void Module::add_skeletons(std::set<size_t>& chosen) {
+void DebugData::add_skeletons(std::set<size_t>& chosen) {
   const NameIndex* index = index_.get();
   for (size_t i = 0; i < own_units_; ++i) {
     const bool is_one = index ? index->units()[i].flags & IndexedUnit::kIsSkeleton : is_skeleton(units_[i]);
