@@ -25,8 +25,8 @@ def cases():
 
 
 def unit_tests():
-    """{'proc_test: Suite.name'} of all gtest cases: a folder's tests are one program."""
-    return {f"{path.parent.name}_test: {suite}.{name}" for path in code_files() if path.name.endswith("_test.cc")
+    """{'proc_test: Suite.name'} of all gtest cases: the tests of an area (a folder of src with its rooms) are one program."""
+    return {f"{path.relative_to(ROOT / 'src').parts[0]}_test: {suite}.{name}" for path in code_files() if path.name.endswith("_test.cc")
             for suite, name in re.findall(r"^TEST(?:_F|_P)?\((\w+),\s*(\w+)\)", path.read_text(), re.M)}
 
 
