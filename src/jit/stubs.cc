@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "jit/stubs.h"
 
+#include <algorithm>
+
 #include "jit/assembler.h"
 #include "jit/gate.h"
+#include "jit/hit_needs.h"
 #include "jit/safe_load.h"
 #include "jit/section.h"
 #include "runtime/blob.h"
@@ -17,6 +20,18 @@ constexpr int32_t kRingPid = offsetof(abi::RingControl, pid);
 constexpr int32_t kPos = offsetof(abi::RingControl, pos);
 constexpr int32_t kData = offsetof(abi::RingControl, data_addr);
 constexpr int32_t kConsumed = offsetof(abi::RingControl, consumed);
+
+// Without a backtrace a pad takes at most 512 bytes of the target's stack: the red zone, rax, flags and the eight registers
+// behind them, the words of the program, a return address, and what the entry uses that it calls.
+constexpr uint32_t kMostStack = 512;
+constexpr uint32_t kMostFrame = 128 + 8 * 10 + 8 * (kMaxHitWords + kRangeWords) + 8;
+static_assert(kMostFrame +
+                  std::max({runtime::kReserveStackUse, runtime::kReserveMonotonicStackUse,
+                            runtime::kFetchStackUse, runtime::kEnterStackUse,
+                            runtime::kEnterMonotonicStackUse, runtime::kFindStackUse, runtime::kLeaveStackUse,
+                            runtime::kMeasureStackUse, runtime::kMeasureMonotonicStackUse,
+                            runtime::kFindRangeStackUse, runtime::kFindReadingStackUse}) <=
+              kMostStack);
 
 // In: eax = record size, edx = class. Out: eax = 1 try again, 0 no room (counted). Clobbers rcx, rdx, flags.
 //   rsi record size, rdi class, r8 this CPU
@@ -39,7 +54,7 @@ void emit_next_subbuf(CodeBuffer& code, const Environment& env) {
   a.jae(again);
   a.mov(eax, r8d);
   a.shl(eax, abi::kRingControlShift);
-  a.lea(rcx, ptr(rcx, rax, 0, abi::kRingControlsOffset));
+  a.lea(rcx, ptr(rcx, rax, 0, static_cast<int32_t>(g.ring_controls_offset())));
   a.mov(rdx, qword_ptr(rcx, kPos));
   a.mov(eax, edx);
   a.and_(eax, g.subbuf_size - 1);
@@ -100,7 +115,7 @@ void emit_name_process(CodeBuffer& code, const Environment& env, TargetAddr next
   a.jae(again);
   a.mov(esi, dword_ptr(rcx, kPid));
   a.shl(eax, abi::kRingControlShift);
-  a.lea(rcx, ptr(rcx, rax, 0, abi::kRingControlsOffset));
+  a.lea(rcx, ptr(rcx, rax, 0, static_cast<int32_t>(g.ring_controls_offset())));
   a.mov(eax, dword_ptr(rcx, kPos));
   a.and_(eax, g.subbuf_size - 1);
   a.cmp(eax, g.subbuf_size - uint32_t{sizeof(abi::ProcessRecord)});

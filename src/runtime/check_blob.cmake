@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
-# Fails the build unless ELF is self-contained position-independent code with the entry at 0, and no function of it needs
-# more stack than pads set aside. usage: cmake -D ELF= -D STACK_USAGE= -D STACK_LIMIT= -D READELF= -P check_blob.cmake
+# Fails the build unless ELF is self-contained position-independent code whose entries are where ENTRIES (entries.h) says and
+# need no more stack than it says. PARTS is where the compiler's .su files are.
+# usage: cmake -D ELF= -D ENTRIES= -D PARTS= -D READELF= [-D PART_alternatives=REGEX]... -P check_blob.cmake
+set(entry_stack 64)  # what entry.S pushes, and the return address of its call
 execute_process(COMMAND ${READELF} -rW ${ELF} OUTPUT_VARIABLE relocations COMMAND_ERROR_IS_FATAL ANY)
 if(NOT relocations MATCHES "There are no relocations")
   message(FATAL_ERROR "runtime blob: relocations are left:\n${relocations}")
@@ -18,33 +20,14 @@ if(NOT loaded)
 endif()
 
 execute_process(COMMAND ${READELF} -sW ${ELF} OUTPUT_VARIABLE symbols COMMAND_ERROR_IS_FATAL ANY)
-if(NOT symbols MATCHES "0000000000000000 +[0-9]+ FUNC +[A-Z]+ +[A-Z]+ +[0-9]+ blip_reserve\n")
-  message(FATAL_ERROR "runtime blob: blip_reserve is not at offset 0:\n${symbols}")
-endif()
 if(symbols MATCHES " UND [A-Za-z_]")
   message(FATAL_ERROR "runtime blob: undefined symbols:\n${symbols}")
 endif()
 
-if(NOT symbols MATCHES "0000000000000040 +[0-9]+ FUNC +[A-Z]+ +[A-Z]+ +[0-9]+ blip_reserve_monotonic\n")
-  message(FATAL_ERROR "runtime blob: blip_reserve_monotonic is not at offset 64:\n${symbols}")
-endif()
-
-foreach(entry "0000000000000080;blip_trap" "00000000000000c0;blip_restore" "0000000000000100;blip_set_action"
-        "0000000000000140;blip_enter" "0000000000000180;blip_find" "00000000000001c0;blip_leave"
-        "0000000000000200;blip_enter_monotonic" "00000000000002c0;blip_tell_libraries"
-        "0000000000000300;blip_find_reading" "0000000000000340;blip_begin_call" "0000000000000380;blip_find_range" "0000000000000400;blip_backtrace"
-        "00000000000003c0;blip_fetch" "0000000000000440;blip_collect")
-  list(GET entry 0 offset)
-  list(GET entry 1 name)
-  if(NOT symbols MATCHES "${offset} +[0-9]+ FUNC +[A-Z]+ +[A-Z]+ +[0-9]+ ${name}\n")
-    message(FATAL_ERROR "runtime blob: ${name} is not at offset 0x${offset}:\n${symbols}")
-  endif()
-endforeach()
-
-# All functions of an entry (a source file) together: whatever calls whatever, there is no recursion. Of those that match
-# ALTERNATIVES none calls another: the largest counts.
-foreach(file IN LISTS STACK_USAGE)
-  file(STRINGS ${file} usages)
+# Sets `total` to the stack of a part: that of all its functions, whatever calls whatever, for there is no recursion. Of those
+# that match PART_alternatives none calls another: the largest counts.
+macro(add_up_stack part)
+  file(STRINGS ${PARTS}/${part}.su usages)
   set(total 0)
   set(largest 0)
   foreach(usage IN LISTS usages)
@@ -52,7 +35,7 @@ foreach(file IN LISTS STACK_USAGE)
       message(FATAL_ERROR "runtime blob: unbounded stack: ${usage}")
     endif()
     math(EXPR one "${CMAKE_MATCH_1} + 8")
-    if(ALTERNATIVES AND usage MATCHES "${ALTERNATIVES}")
+    if(DEFINED ${part}_alternatives AND usage MATCHES "${${part}_alternatives}")
       if(one GREATER largest)
         set(largest ${one})
       endif()
@@ -61,7 +44,30 @@ foreach(file IN LISTS STACK_USAGE)
     endif()
   endforeach()
   math(EXPR total "${total} + ${largest}")
-  if(total GREATER STACK_LIMIT)
-    message(FATAL_ERROR "runtime blob: ${total} bytes of stack, at most ${STACK_LIMIT} are allowed: ${file}")
+endmacro()
+
+file(STRINGS ${ENTRIES} rows REGEX "^BLIP_ENTRY")
+list(LENGTH rows count)
+if(count LESS 18)
+  message(FATAL_ERROR "runtime blob: ${ENTRIES} has ${count} rows that can be read")
+endif()
+foreach(row IN LISTS rows)
+  if(NOT row MATCHES "^BLIP_ENTRY\\(([A-Za-z]+), ([0-9]+), ([a-z_]+), ([a-z_]+), ([0-9]+)\\)$")
+    message(FATAL_ERROR "runtime blob: this row cannot be read: ${row}")
+  endif()
+  set(symbol ${CMAKE_MATCH_3})
+  set(part ${CMAKE_MATCH_4})
+  set(allowed ${CMAKE_MATCH_5})
+  math(EXPR offset "${CMAKE_MATCH_2} * 64" OUTPUT_FORMAT HEXADECIMAL)
+  string(REGEX REPLACE "^0x" "" offset ${offset})
+  if(NOT symbols MATCHES "0+${offset} +[0-9]+ FUNC +[A-Z]+ +[A-Z]+ +[0-9]+ ${symbol}\n")
+    message(FATAL_ERROR "runtime blob: ${symbol} is not at offset 0x${offset}:\n${symbols}")
+  endif()
+  if(allowed GREATER 0)
+    add_up_stack(${part})
+    math(EXPR needed "${total} + ${entry_stack}")
+    if(needed GREATER allowed)
+      message(FATAL_ERROR "runtime blob: ${symbol} needs ${needed} bytes of stack, entries.h says ${allowed}")
+    endif()
   endif()
 endforeach()
