@@ -54,7 +54,7 @@ void emit_next_subbuf(CodeBuffer& code, const Environment& env) {
   a.jae(again);
   a.mov(eax, r8d);
   a.shl(eax, abi::kRingControlShift);
-  a.lea(rcx, ptr(rcx, rax, 0, static_cast<int32_t>(g.ring_controls_offset())));
+  a.lea(rcx, ptr(rcx, rax, 0, abi::kRingControlsOffset));
   a.mov(rdx, qword_ptr(rcx, kPos));
   a.mov(eax, edx);
   a.and_(eax, g.subbuf_size - 1);
@@ -115,7 +115,7 @@ void emit_name_process(CodeBuffer& code, const Environment& env, TargetAddr next
   a.jae(again);
   a.mov(esi, dword_ptr(rcx, kPid));
   a.shl(eax, abi::kRingControlShift);
-  a.lea(rcx, ptr(rcx, rax, 0, static_cast<int32_t>(g.ring_controls_offset())));
+  a.lea(rcx, ptr(rcx, rax, 0, abi::kRingControlsOffset));
   a.mov(eax, dword_ptr(rcx, kPos));
   a.and_(eax, g.subbuf_size - 1);
   a.cmp(eax, g.subbuf_size - uint32_t{sizeof(abi::ProcessRecord)});
