@@ -38,7 +38,7 @@ Result<T> made(const Command& command, Result<T> (*make)(const session::ListRequ
   return explain_file_error(request.file, result.error());
 }
 
-// What to write, and what to say about it.
+// The listing for stdout, and the notices about it for stderr.
 struct Text {
   std::string body;
   std::vector<std::string> notes;

@@ -157,7 +157,7 @@ class Collector {
 
   enum class Found : uint8_t { kOne, kEnd, kBad, kTooFar };
 
-  // Whether f.at is an element.
+  // Tells whether f.at is an element.
   Found check(const Step& s, Frame& f) {
     if (s.where != Where::kTree && s.where != Where::kChain) return Found::kOne;
     return f.at == f.end || f.at == 0 ? Found::kEnd : Found::kOne;
@@ -256,7 +256,7 @@ class Collector {
     open(part, object, reserve);
   }
 
-  // Where its bytes are; `length`: at most.
+  // Finds the bytes of the text; `length` is an upper bound.
   bool find_text(const Step& s, uint64_t object, uint64_t& at, uint64_t& length) const {
     length = UINT64_MAX;
     if (s.where == Where::kShort) {

@@ -33,7 +33,7 @@ struct Memory {
   void text(uint64_t address, const std::string& text) { pieces[address].assign(text.begin(), text.end()); }
 };
 
-// What was written, as text: "[1 2 ...](5)".
+// The collected bytes as text: "[1 2 ...](5)".
 class Shown {
  public:
   Shown(const std::vector<Step>& steps, std::vector<uint8_t> bytes)

@@ -26,7 +26,8 @@ inline constexpr uint8_t kStates = 4;
 inline constexpr uint32_t kSequenceHead = 1 + 8 + 2;
 inline constexpr uint32_t kTextHead = 1 + 2;
 
-// Where the bytes of a text or the elements of a sequence are; offsets are from the start of the object.
+// The ways to find the bytes of a text or the elements of a sequence. Offsets count from the start of the
+// object.
 enum class Where : uint8_t {
   // Texts.
   kCString,  // the pointer at `a`
@@ -58,7 +59,7 @@ struct Step {
   uint32_t count = 0;
   uint32_t limit = 0;  // bytes of a text, elements of a sequence
   uint32_t after = 0;  // bytes that what comes behind it in the same element needs at least
-  // Of sequences.
+  // For sequences only.
   uint32_t stride = 0;        // from one element to the next
   uint32_t value_offset = 0;  // of an element in its node
   uint32_t block_offset = 0;  // of its block in the element

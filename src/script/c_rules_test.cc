@@ -113,7 +113,7 @@ class Writer {
  public:
   explicit Writer(uint64_t seed) : random_(seed) {}
 
-  // Of integers; division and shifts by what is defined.
+  // A random expression of integers. It divides and shifts only by values for which C defines the result.
   std::string integer(int depth) {
     if (depth == 0) return pick(kAtoms);
     switch (random_() % 10) {
@@ -166,7 +166,7 @@ class Writer {
   std::mt19937_64 random_;
 };
 
-// What a C compiler makes of them, one line each; empty: there is none here.
+// The values that a C compiler computes, one per expression. Empty if this machine has no compiler.
 std::vector<std::string> compiled(const std::vector<std::string>& expressions) {
   std::string directory = (std::filesystem::temp_directory_path() / "blip.rules.XXXXXX").string();
   if (!::mkdtemp(directory.data())) return {};

@@ -17,7 +17,7 @@ namespace {
 
 using Kind = Expression::Kind;
 
-// What an error about the level itself underlines.
+// The range that an error about this level itself underlines.
 Range mark_of(const Expression& e) {
   const bool has_mark = e.kind == Kind::kMember || e.kind == Kind::kArrow || e.kind == Kind::kCast;
   return has_mark ? e.mark : e.range;

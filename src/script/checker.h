@@ -8,7 +8,7 @@
 
 namespace blip::script {
 
-// What returns want to know of the entry of their call: each is 8 bytes, computed there and kept.
+// Values that a return needs from the entry of its call. Each has 8 bytes and is computed and kept there.
 struct EntryValues {
   Builder builder;
   std::vector<uint32_t> nodes;  // by number
@@ -45,7 +45,7 @@ class Checker {
   Result<Operand> look(const Expression& e);
   Result<Operand> number(const Expression& e);
   Result<Operand> member(const Expression& e);
-  // What a method of a container would say.
+  // The result of a container's method, such as size().
   Result<Operand> method(const Expression& e);
   Operand value_of(const Optional& optional);
   Result<Operand> tuple_element(const std::vector<Operand>& tuple, std::string_view name);

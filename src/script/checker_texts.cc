@@ -13,7 +13,7 @@ bool is_bytes(const Type& element) { return resolve(element).size == 1; }
 
 }  // namespace
 
-// Whether it is the text, or begins with it.
+// Code that tells whether `a` equals the text, or begins with it.
 Result<uint32_t> Checker::text_equal(const Operand& a, const std::string& text, bool is_prefix) {
   Builder& b = access_.builder();
   if (is_text(a)) return refusal("both sides are texts of the expression");

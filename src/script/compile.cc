@@ -7,7 +7,7 @@ namespace blip::script {
 
 namespace {
 
-// What no expression can be blamed for alone.
+// Errors about the program as a whole, which no single expression causes.
 Status check_size(const Status& valid) {
   if (valid) return {};
   return Error(ErrorKind::kUsage,

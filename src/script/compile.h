@@ -17,7 +17,8 @@ namespace blip::script {
 struct Captured {
   HitProgram program;
   std::vector<Shape> fields;
-  // Of returns: what is computed at the entry and kept: kEntryValue n is the node entry_nodes[n].
+  // For returns: code that runs at the entry and whose results are kept. kEntryValue n is the node
+  // entry_nodes[n].
   Code entry;
   std::vector<uint32_t> entry_nodes;
 };
@@ -25,14 +26,14 @@ struct Captured {
 // All of one site. Filters all have to hold; fields come in the order they are asked for.
 class Compiler {
  public:
-  // What scope and entry of the site know must live as long.
+  // The types and codes that the scopes of `site` hand out must live as long as the compiler.
   Compiler(const HitScopes& site, const Limits& limits);
   Compiler(const Compiler&) = delete;
   Compiler& operator=(const Compiler&) = delete;
 
   Status add_filter(std::string_view text);
   Status add_capture(std::string_view list);
-  // Of returns: as they were at the entry.
+  // At a return, the variables are shown as they were at the entry.
   void add_variables(std::span<const Variable> variables, Origin origin = Origin::kParameter);
 
   Result<Captured> finish();

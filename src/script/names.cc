@@ -27,7 +27,7 @@ constexpr ReturnName kOfReturns[] = {{"ret", Op::kResult},
                                      {"depth", Op::kDepth},
                                      {"tail", Op::kTail}};
 
-// Whether it is somewhere that only the code around the site knows: in its registers, or in its frame.
+// True if only the code around the site knows the place: it is a register, or lies in the frame.
 bool is_of_frame(const Place& place) {
   const auto is_state = [](const Node& n) {
     return n.op == Op::kRegister || n.op == Op::kVector || n.op == Op::kVectorHigh || n.op == Op::kFlags ||

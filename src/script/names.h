@@ -8,17 +8,17 @@
 
 namespace blip::script {
 
-// Of $return: the one refusal that is a matter of the function and not of the words.
+// The refusal of $return that depends on the function and not on what the user wrote.
 inline constexpr std::string_view kReturnsNothing = "the function returns nothing";
 
 // ret, return, latency_ns, depth, tail: with a $ before it or not.
 bool is_of_returns(std::string_view name);
 
-// What the names in a program mean at the place where it runs.
+// The meaning of names in a program at the place where it runs.
 struct HitScopes {
   Scope* scope = nullptr;
   bool is_return = false;
-  // Of returns: what names mean at the entry, for entry(x); null: there is no entry(x).
+  // For returns: the meaning of names at the entry, for entry(x). Null if entry(x) is not available.
   Scope* entry = nullptr;
   bool has_fields = false;  // of returns: events have ret, latency_ns, depth and tail anyway
 };

@@ -168,7 +168,7 @@ class Parser {
     return cast;
   }
 
-  // Whether a type stands between the ( here and its ).
+  // True if a type stands between the ( here and its ).
   bool is_cast() const {
     if (begins_type(tokens_, 1)) return true;
     if (tokens_.peek(1).kind != TokenKind::kName) return false;
@@ -178,7 +178,7 @@ class Parser {
     return at > 2 || begins_value(tokens_.peek(at + 1)) || is_type_(tokens_.peek(1).text);
   }
 
-  // What cannot go on after a value.
+  // True if the token begins a value, and thus cannot follow one.
   static bool begins_value(const Token& token) {
     return token.kind != TokenKind::kEnd &&
            (token.kind != TokenKind::kSign || token.is("!") || token.is("~"));

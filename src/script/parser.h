@@ -8,7 +8,7 @@
 
 namespace blip::script {
 
-// Whether a name is that of a type: (size_t) - 1 is a cast, (n) - 1 is none.
+// Tells whether a name is that of a type: (size_t) - 1 is a cast, (n) - 1 is not.
 using IsType = std::function<bool(std::string_view)>;
 
 Result<ExpressionPtr> parse_expression(std::string_view source, const IsType& is_type);

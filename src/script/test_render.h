@@ -50,7 +50,7 @@ class Renderer {
     return "[" + all + "]";
   }
 
-  // What was collected, of the next bytes.
+  // The next bytes, which were collected, as text.
   std::string collected(const Shape& s, const std::vector<uint8_t>& bytes, size_t& at) const {
     const auto state = bytes.at(at++);
     uint64_t size = 0;

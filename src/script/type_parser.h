@@ -7,7 +7,7 @@
 
 namespace blip::script {
 
-// Whether the token `ahead` can only begin the name of a type: int, struct, const ...
+// True if the token `ahead` can only begin the name of a type: int, struct, const ...
 bool begins_type(const TokenStream& tokens, size_t ahead = 0);
 
 // "const char *", "unsigned long", "struct request **", "ns::request".

@@ -19,7 +19,7 @@ std::string fish_completion();
 std::string menu_text(std::string_view text);
 // "-p", "-x", "--pid".
 std::vector<std::string> spellings(const OptionFact& fact);
-// Whether giving the option again adds to it.
+// True if an option that is given twice means both values.
 bool is_repeatable(const OptionFact& fact);
 
 }  // namespace blip::cli

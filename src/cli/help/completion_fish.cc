@@ -50,7 +50,7 @@ end
 complete -c blip -f
 )sh";
 
-// What follows -a: the words, or what prints them.
+// The argument of -a: words, or a command that prints them.
 std::string_view source(ValueKind kind) {
   switch (kind) {
     case ValueKind::kContext:

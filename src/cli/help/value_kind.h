@@ -30,7 +30,7 @@ std::optional<ValueKind> find_value_kind(std::string_view name);
 // kFree for an unknown name.
 ValueKind value_kind(const OptionFact& fact);
 
-// What a verb takes besides options, read from its synopsis.
+// The operands of a verb, read from its synopsis.
 struct Operands {
   std::optional<ValueKind> first;  // kDirectory, kFile
   bool command = false;            // `-- CMD ARGS...`

@@ -12,9 +12,11 @@
 
 namespace blip::cli {
 
-// What the words of a command line come to, one after the other: a context belongs to the probe before it, or
-// to all when it comes before the first or only behind the last (see spread.h). Values are checked as they
-// come, what must fit together at the end.
+// Builds a command from the words of a command line, one after the other. A context belongs to the probe
+// before
+// it, or to all probes if it comes before the first or only behind the last (see spread.h). Values are
+// checked
+// one by one; that they fit together is checked at the end.
 class CommandBuilder {
  public:
   explicit CommandBuilder(const VerbFact& verb);

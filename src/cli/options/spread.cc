@@ -16,7 +16,7 @@ using session::ProbeKind;
 using session::ProbeRequest;
 using Probes = std::vector<ProbeRequest>;
 
-// What can carry --args and --locals at all: see ProbeData::finish().
+// True if the probe can carry --args and --locals at all: see ProbeData::finish().
 bool takes_args(const ProbeRequest& probe) { return probe.kind != ProbeKind::kEveryInstruction; }
 bool takes_locals(const ProbeRequest& probe) { return takes_args(probe) && probe.kind != ProbeKind::kReturn; }
 

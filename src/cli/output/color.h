@@ -12,7 +12,7 @@ inline constexpr char kBold[] = "\x1b[1m";          // headings
 inline constexpr char kErrorColor[] = "\x1b[1;31m";
 inline constexpr char kPlain[] = "\x1b[0m";
 
-// Whether the user wants none, by NO_COLOR (no-color.org: set and not empty).
+// True if NO_COLOR forbids colours (no-color.org: it is set and not empty).
 bool no_color_wanted();
 
 // --color as given; auto: `fd` is a terminal that knows colours, and NO_COLOR is not set.

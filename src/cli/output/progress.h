@@ -17,7 +17,7 @@ namespace blip::cli {
 
 inline constexpr std::chrono::milliseconds kProgressThreshold{500};
 
-// What to write, and when to look again. No clock and no descriptor of its own.
+// Decides what to write and when to look again. It has no clock and no descriptor of its own.
 class ProgressText {
  public:
   using Clock = progress::Clock;

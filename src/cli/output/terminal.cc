@@ -16,7 +16,7 @@ constexpr std::string_view kGap = "...";
 
 bool begins_character(char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }
 
-// Where the character with this number begins.
+// The offset of the first byte of the character with this number.
 size_t offset_of(std::string_view text, size_t character) {
   size_t at = 0;
   for (; at < text.size(); ++at)

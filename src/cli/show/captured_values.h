@@ -18,8 +18,8 @@ namespace blip::cli {
 // as text or JSON: value_writer.h, event_json.h.
 class CapturedValues {
  public:
-  // Of a hit of a class that many places share: where it was, SYMBOL+0xOFF, and what the event is called
-  // there. Empty: not known.
+  // Where a hit was, SYMBOL+0xOFF, if many places share its class, and the name of the event there. Both are
+  // empty if unknown.
   struct HitPlace {
     std::string place, name;
   };
@@ -30,9 +30,9 @@ class CapturedValues {
   // `fields`: behind the header, the pid with them. False: they are not as the class says.
   bool render(std::span<const uint8_t> fields, const PlaceNamer& place_of);
 
-  // Of the event rendered last. Text has the thread's id apart; empty: it has none.
+  // The thread of the event rendered last, which text shows apart from the values. Empty if it has none.
   const std::string& tid() const { return tid_; }
-  // Of the place; empty: the class's counts.
+  // The name of the place. If it is empty, the name of the class holds.
   const std::string& name() const { return name_; }
   const std::string& text() const { return text_; }
   // None: the class has none.

@@ -38,7 +38,7 @@ class JsonKeys {
   std::unordered_map<std::string, int> used_;
 };
 
-// Of an event of one class: a key for each name.
+// The JSON keys of the events of one class, one for each name.
 class EventKeys {
  public:
   EventKeys();

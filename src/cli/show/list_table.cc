@@ -43,7 +43,7 @@ std::string lines(const Listing& listing, std::string first, MakeWriter make_wri
   return first;
 }
 
-// What is the same in all lines.
+// Settings that are the same for all lines.
 struct Columns {
   explicit Columns(const Listing& listing) {
     for (const probe::Module& m : listing.modules) modules.push_back(escaped(m.basename()));

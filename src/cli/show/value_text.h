@@ -12,7 +12,7 @@
 
 namespace blip::cli {
 
-// What could not be read.
+// Shown in place of a value that could not be read.
 inline constexpr std::string_view kBadAddress = "<bad address>";
 
 template <typename Int>

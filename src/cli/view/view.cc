@@ -36,7 +36,7 @@ using Plugin = std::unique_ptr<const bt_plugin, Putter<bt::plugin_put_ref>>;
 using Interrupter = std::unique_ptr<bt_interrupter, Putter<bt::interrupter_put_ref>>;
 using BtError = std::unique_ptr<const bt_error, Putter<bt::error_release>>;
 
-// What the library says about its last failure on this thread: the cause nearest to the root.
+// The library's message about its last failure on this thread: the cause nearest to the root.
 Error library_error(const std::string& what) {
   const BtError error(bt::current_thread_take_error());
   if (!error || bt::error_get_cause_count(error.get()) == 0) return Error(ErrorKind::kInvalid, what);

@@ -179,7 +179,7 @@ bool ViewFields::append_packet_context(std::string& out, const bt_field* structu
   return !is_first;
 }
 
-// What is shown below the event, or not at all: true.
+// True if the field was a backtrace or a part of one: it is shown below the event, or not at all.
 bool ViewFields::take_backtrace(const bt_field* structure, uint64_t index) {
   const std::string_view name = member_name(structure, index);
   const bt_field* field = member(structure, index);

@@ -13,7 +13,7 @@
 
 namespace blip::cli {
 
-// What became of it.
+// How many events there were, and how many of them passed.
 struct ViewTotals {
   uint64_t shown = 0;
   uint64_t read = 0;
@@ -31,7 +31,7 @@ class ViewFilter {
 
   // Events in the order of time; `thread` none: not told. Nothing more is wanted after `stop`.
   bool shows(std::string_view name, std::optional<int64_t> thread, std::optional<int64_t> time_ns);
-  // Whether something between these times may be of interest.
+  // False if no event between these times can pass.
   bool overlaps(int64_t from_ns, int64_t to_ns) const;
   bool stopped() const { return totals_.stop != ViewTotals::Stop::kNo; }
   const ViewTotals& totals() const { return totals_; }

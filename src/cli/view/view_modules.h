@@ -23,7 +23,8 @@ class ViewModules {
   // known.
   std::string place_of(const bt_event* event) const;
 
-  // Of a process that nothing is told of what the first one has counts.
+  // The frames of an address. For a process without modules of its own in the trace, those of the first
+  // process hold.
   const std::vector<session::NamedFrame>& of(int32_t vpid, uint64_t address, bool is_return);
 
  private:

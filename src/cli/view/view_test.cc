@@ -144,7 +144,7 @@ ctf::EventClass captured() {
       2, "captured");
 }
 
-// What `blip trace` would show of the payload.
+// The payload as `blip trace` would show it.
 std::string shown_live(const ctf::EventClass& c, std::span<const uint8_t> fields) {
   CapturedValues values(c, false);
   EXPECT_TRUE(values.render(fields, {}));

@@ -29,7 +29,7 @@ struct Eightbytes {
 };
 
 Eightbytes classify(const Type& type);
-// What the members ask for; at least 1.
+// The alignment that the members ask for, at least 1.
 uint32_t natural_alignment(const Type& type);
 
 }  // namespace blip::script

@@ -39,7 +39,7 @@ Place vector_register(uint64_t number, uint64_t size, bool high = false) {
                    .value = number});
 }
 
-// What a pointer that is somewhere points to.
+// The place of the object that the pointer at `pointer` points to.
 Place pointed_to(Place pointer) {
   if (pointer.kind == Place::Kind::kAddress) {
     const auto address = static_cast<uint32_t>(pointer.code.nodes.size() - 1);

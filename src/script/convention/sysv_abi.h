@@ -35,7 +35,7 @@ struct AbiSignature {
 
 // One place for each argument, before the prologue; kOptimizedOut where it cannot be told.
 std::vector<Place> argument_places(const AbiSignature& signature);
-// What lies so many bytes above rsp there.
+// The place that lies `distance` bytes above rsp at the entry.
 Place entry_stack_slot(int64_t distance);
 // At the return, where kResult is rax. `vector_size`: as in AbiSignature.
 Place result_place(const AbiValue& result, uint32_t vector_size = 16);

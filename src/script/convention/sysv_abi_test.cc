@@ -243,7 +243,7 @@ TEST(SysvAbi, a_pair_that_finds_one_register_leaves_it_to_others) {
               Pair{6, 7}, 8L);
 }
 
-// Of what the compiler made: clang aligns them since version 18 only.
+// This calls code of the compiler that built the test. clang aligns such integers since version 18 only.
 TEST(SysvAbi, wide_integers_are_aligned_on_the_stack) {
 #if defined(__clang__) && __clang_major__ < 18
   GTEST_SKIP() << "this compiler puts them anywhere";

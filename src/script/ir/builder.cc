@@ -159,7 +159,7 @@ std::optional<uint32_t> Builder::opposite(uint32_t of) {
   return add(n);
 }
 
-// Whether the node is what kExtend would make of it.
+// True if the node already has the value that kExtend would make of it.
 bool Builder::is_extended(uint32_t at, uint8_t width, bool is_signed, int levels) const {
   const Node& n = node(at);
   if (width >= 8 || is_comparison(n.op)) return true;

@@ -25,7 +25,7 @@ class Machine {
   // False: not all of them can be read.
   virtual bool read(uint64_t address, void* to, size_t bytes) const = 0;
 
-  // Of returns.
+  // For returns only.
   virtual uint64_t result() const = 0;
   virtual uint64_t latency() const = 0;
   virtual uint64_t depth() const = 0;

@@ -88,7 +88,7 @@ struct Code {
   bool operator==(const Code&) const = default;
 };
 
-// What of a hit goes into the record.
+// One value of a hit that goes into the record.
 struct Output {
   enum class Kind : uint8_t {
     kValue,      // the low `size` bytes of node: 1, 2, 4 or 8

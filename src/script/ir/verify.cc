@@ -61,7 +61,7 @@ bool is_table(const Table& table) {
          std::adjacent_find(table.begin(), table.end(), is_not_less) == table.end();
 }
 
-// What is wrong with the node by itself; null: nothing.
+// The error in the node by itself; null if it is valid.
 const char* wrong_with(const Node& n, const Code& code) {
   switch (n.op) {
     case Op::kRegister:

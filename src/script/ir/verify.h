@@ -10,7 +10,7 @@ namespace blip::script {
 // How many nodes the operation is made of: 0 to 3, the first ones of a, b and c.
 unsigned arity(Op op);
 
-// Of each node: 1, or one more than its deepest operand.
+// The depth of each node: 1, or one more than that of its deepest operand.
 std::vector<uint32_t> depths(const Code& code);
 
 Status verify(const Code& code);

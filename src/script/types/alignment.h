@@ -7,8 +7,8 @@
 
 namespace blip::script {
 
-// Where values of the type lie in memory: a multiple of it. Debugging information tells only what was asked
-// for, the rest follows from the members.
+// The alignment of values of the type in memory. Debugging information tells it only if the source asks for
+// one; otherwise it follows from the members.
 uint64_t alignment_of(const Type& type);
 
 }  // namespace blip::script

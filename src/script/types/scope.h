@@ -13,7 +13,7 @@
 
 namespace blip::script {
 
-// Where a value is. Codes end with the node that is the result.
+// The place of a value. Codes end with the node that is the result.
 struct Place {
   enum class Kind : uint8_t {
     kOptimizedOut,
@@ -52,7 +52,7 @@ class Scope {
   virtual const Type* find_type(std::string_view name) = 0;
   virtual std::vector<Variable> parameters() = 0;
   virtual std::vector<Variable> locals() = 0;  // visible here, without parameters; inner ones hide outer ones
-  // What the function returns; null: not known.
+  // The type that the function returns; null if unknown.
   virtual const Type* result_type() = 0;
   // Where that is at the return, if the source knows how it is passed (C++ classes); none: by the convention.
   virtual std::optional<Place> result_place() { return std::nullopt; }

@@ -45,7 +45,7 @@ struct Enumerator {
   int64_t value = 0;  // the bits, if the type is unsigned
 };
 
-// Where the rest of a type is found when somebody asks for it.
+// Finds the rest of a type when it is first needed.
 class TypeSource {
  public:
   virtual ~TypeSource() = default;
@@ -62,11 +62,11 @@ struct Type {
   const Type* target =
       nullptr;  // of pointers, references, arrays (the element), typedefs, functions (the result)
   std::optional<uint64_t> count;  // of arrays: elements; none: not known
-  // Of arrays whose number of elements is known at run time: code for it; null: there is none.
+  // For arrays whose number of elements is known at run time only: code that computes it. Else null.
   std::shared_ptr<const Code> length = nullptr;
   std::vector<Member> members;
   std::vector<Enumerator> enumerators;
-  // Of templates: the types they were made with, in their order; values are left out.
+  // For instances of templates: the types among their arguments, in order. Values are left out.
   std::vector<const Type*> arguments;
   uint64_t alignment = 0;  // asked for by alignas; 0: the natural one
 

@@ -23,7 +23,7 @@ IntType promoted(const Type& type) {
   return {type.size, type.is_signed};
 }
 
-// What a bit-field counts as: an int has all values of those that are narrower than one.
+// The type that a bit-field is promoted to: int if an int can hold all of its values.
 const Type& promoted_field(const Operand& field, const Type& type) {
   constexpr unsigned kBitsOfInt = 32;
   const bool is_integer = type.kind == TypeKind::kInt || type.kind == TypeKind::kEnum ||
@@ -186,7 +186,7 @@ Result<Operand> Arithmetic::compare_floats(std::string_view sign, const Number& 
 
 namespace {
 
-// What pointers to it count in; void counts as one byte.
+// The unit of arithmetic on the pointer, in bytes. void counts as one byte.
 Result<uint64_t> step(const Type& pointer) {
   const Type* target = pointer.target ? &resolve(*pointer.target) : nullptr;
   if (!target || target->kind == TypeKind::kVoid || target->kind == TypeKind::kFunction) return uint64_t{1};

@@ -32,7 +32,7 @@ bool is_long_array(const Type& t, const Limits& limits) {
          t.count.value_or(0) > limits.elements;
 }
 
-// What is shown as what it holds.
+// True if the type is shown as the value that it holds.
 bool is_wrapper(const Type& t) {
   constexpr std::string_view kNames[] = {"array", "optional", "shared_ptr", "tuple", "unique_ptr"};
   return std::find(std::begin(kNames), std::end(kNames), bare_name(t.name)) != std::end(kNames);

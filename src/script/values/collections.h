@@ -19,13 +19,15 @@ struct Collection {
   uint32_t growth = 4;  // quarters of bytes that events need at most for a byte of the record
 };
 
-// Whether there is more to show of it than its bytes: it holds texts, or containers.
+// True if a value holds texts or containers, so that its bytes alone do not show it.
 bool has_parts(const Type& type, const FindType& find_type);
 
-// Of an object in memory whose type is a container; none: it is not, or all of it can be had more easily.
+// The collection for an object in memory whose type is a container. nullopt if it is none, or if all of it
+// can
+// be had more easily.
 std::optional<Collection> collect_container(const std::string& name, const Type& type, const Limits& limits,
                                             const FindType& find_type, TypeArena& types);
-// Of elements whose address and number are known.
+// The same for elements whose address and number are known.
 std::optional<Collection> collect_elements(const std::string& name, const Type& element, const Limits& limits,
                                            const FindType& find_type, TypeArena& types);
 

@@ -15,7 +15,7 @@ using collect::Where;
 
 constexpr uint64_t kWord = 8;
 
-// What is needed of a container, by the names of members.
+// Finds the parts of a container by the names of its members.
 class Parts {
  public:
   Parts(const Type& whole, TypeArena& types) : whole_(whole), types_(types) {}

@@ -25,7 +25,7 @@ uint32_t cost(const Output& o) {
 
 Shape no_room(const std::string& name) { return note(name, "..."); }
 
-// What is enough to say something about a value.
+// The least room in which something about a value can be shown.
 uint32_t least_room(const Type& type) {
   constexpr uint32_t kSome = 32;
   const Type& t = resolve(type);
@@ -342,7 +342,7 @@ Shape Presenter::collected(const std::string& name, Collection found, uint32_t a
   constexpr uint32_t kQuarters = 4;
   const uint32_t own = std::min(room(), room_ / sharers_);
   const uint32_t space = own > kWord ? (own - kWord) / kWord * kWord : 0;
-  // What is larger in the event than in the record gets less, up to half as much again.
+  // Values that are larger in the event than in the record get less room, since they grow by up to half.
   const uint32_t most =
       std::min<uint64_t>(space, uint64_t{space} * (kQuarters + kQuarters / 2) / found.growth);
   if (most < collect::kSequenceHead + found.steps.front().least) return no_room(name);

@@ -12,7 +12,7 @@
 
 namespace blip::script {
 
-// What is to be shown, and by what name.
+// A value to show, and its name.
 struct Named {
   std::string name;
   Operand operand;
@@ -53,7 +53,7 @@ class Presenter {
   Shape if_there(const std::string& name, const Operand& value, uint32_t is_there, uint32_t depth);
   Shape view(const std::string& name, const View& view);
   Shape tuple(const std::string& name, const std::vector<Operand>& elements, uint32_t depth);
-  // What is found by following steps from an address on.
+  // The shape of what is found by following steps from an address.
   Shape collected(const std::string& name, Collection found, uint32_t address, uint32_t length);
   std::optional<Shape> elements_with_parts(const std::string& name, const View& view);
   void improve_members(Shape& shape, const Operand& operand, uint32_t depth);

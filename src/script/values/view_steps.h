@@ -13,8 +13,8 @@ struct ViewStep {
   const Type* element = nullptr;
 };
 
-// Where texts and elements are in an object of a type of containers.h; none: it is no such, or in a way for
-// which there is no step.
+// The step that finds the text or the elements in an object of a type of containers.h. nullopt if the type is
+// none of those, or if no step can find them.
 std::optional<ViewStep> find_view_step(const Type& type, const FindType& find_type);
 
 }  // namespace blip::script
