@@ -4,8 +4,8 @@
 // lengths. The table lies in the pad's code, so that it is shared between blip and target.
 //
 //   sequence    state 1 | size 8 | count 2 | count elements
-//   element     block: bytes of the element as they lie there | its texts and sequences, in the order of
-//   steps text        state 1 | length 2 | bytes
+//   element     block: bytes of the element as they lie there | its texts and sequences, in step order
+//   text        state 1 | length 2 | bytes
 //
 // All numbers are unaligned and little endian. What comes back is whole whatever the memory held: a table is
 // bounded in bytes, elements and links that are followed, and each text and sequence says what it lacks.

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 // How captured fields lie in records with a hit word, and how large they become in events.
 //
-//   record in a ring    header | hit word | plain fields | outputs: bytes or 16-bit lengths | bytes of
-//   changing
-//                       number, in the order of outputs
-//   event in a file     header | (pid) | fields in their order, strings with their NUL, sequences behind a
-//                       16-bit count
+//   record in a ring    header | hit word | plain fields | outputs: bytes or 16-bit lengths
+//                       | bytes of changing number, in the order of outputs
+//   event in a file     header | (pid) | fields in their order, strings with their NUL,
+//                       sequences behind a 16-bit count
 #pragma once
 
 #include <cstdint>

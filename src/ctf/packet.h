@@ -3,8 +3,8 @@
 //
 //     0   magic, uuid, stream_id, stream_instance_id                          packet header
 //    32   timestamp_begin/end, content_size, packet_size, seq, discarded, cpu packet context
-//    84   vpid                                                                  its end, in streams of one
-//    process 88   events: 16-bit class id, 48-bit time, fields; back to back, no padding
+//    84   vpid                                                       its end, in streams of one process
+//    88   events: 16-bit class id, 48-bit time, fields; back to back, no padding
 //  4096   the next packet
 #pragma once
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // One step outwards:
 //
-//     the probe's frame    registers as they are; CFI at the pc gives the CFA and where callers' registers
-//     are return address       the word below the CFA: one of the calls that lead here, known from the code
-//     the caller's frame   rsp is the CFA, what calls preserve is where CFI says, all else is lost;
-//                          DW_AT_call_value, by these, is what the call has passed
+//     the probe's frame    registers as they are; CFI at the pc gives the CFA and the places of the caller's
+//                          registers
+//     return address       the word below the CFA: one of the calls that lead here, known from the code
+//     the caller's frame   rsp is the CFA; registers that calls preserve are where CFI says; all others are
+//                          lost; DW_AT_call_value, computed from these, is the argument that was passed
 //
 // A value that the caller says by its own entry (DW_OP_entry_value again) takes another step.
 #include "dwarf/call_frame.h"

@@ -3,8 +3,9 @@
 // size):
 //
 //   since 1.18:  functions, files, start of text, names, units, files, pcs, functab
-//   1.16, 1.17:  functions, files,                names, units, files, pcs, functab     the last five:
-//   offsets
+//   1.16, 1.17:  functions, files,                names, units, files, pcs, functab
+//
+// The last five words are offsets.
 //
 // functab holds one pair per function, {entry, offset in functab of its description}, and a last entry: the
 // end of the text. The description begins with the entry again, then a 32-bit offset of the name. Since 1.18

@@ -3,8 +3,8 @@
 //
 //     u8 encoding, [pointer LPStart]      what landing pads count from; the function's start when omitted
 //     u8 encoding, [uleb128 offset]       type table: not needed here
-//     u8 encoding, uleb128 length         call sites: start, length, landing pad (0: none) in the encoding,
-//     uleb128 action
+//     u8 encoding, uleb128 length         call sites: start, length, landing pad (0: none) in the encoding;
+//                                         then uleb128 action
 #include "elf/landing_pads.h"
 
 #include <dwarf.h>

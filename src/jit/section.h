@@ -9,9 +9,9 @@ namespace blip::jit {
 // A restartable sequence in generated code (kernel: Documentation/rseq; include/uapi/linux/rseq.h):
 //
 //            lea  rax, [descriptor]
-//            mov  fs:[rseq_cs], rax      last instruction before the section: the kernel forgets a descriptor
-//            whose
-//   start:   ...                         section the thread is not in
+//            mov  fs:[rseq_cs], rax      last instruction before the section: the kernel forgets a
+//                                        descriptor whose section the thread is not in
+//   start:   ...
 //            one store that publishes
 //   end:     ...
 //            0f b9 3d + signature        in front of the abort address, as the kernel demands

@@ -2,8 +2,8 @@
 // The consumer's walk over the shared ring (docs/design/ring.md, section 2):
 //
 //   tickets   ... taken ... | full full busy full free free ...          consumed_ is the first not taken
-//                           ^ consumed_    ^ the walk stops here; what is taken waits until nothing older can
-//                           come
+//                           ^ consumed_    ^ the walk stops here; what is taken waits
+//                                            until nothing older can come
 //
 // A slot is freed before `consumed` is raised: writers tell a leaked slot from a drained one by that order.
 #include "ring/shared_reader.h"

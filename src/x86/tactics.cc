@@ -5,12 +5,12 @@
 //   pun                E9 x x + +       the last bytes of rel32 stay what they are; the jump leads where they
 //                                       say, to a trampoline there, as near as the free bytes x allow
 //   prefixed pun       26 E9 x + + +    the same with other bytes of the successors
-//   evict next         E9 x [E9 d d d d]   the successor becomes a jump of its own, whose displacement is
-//   chosen
+//   evict next         E9 x [E9 d d d d]
+//                                       the successor becomes a jump of its own, whose displacement is chosen
 //                                       so that both lead to free memory
-//   evict neighbour    EB rel8          -> [E9 rel32][E9 rel32 -> pad]   a run of 10 bytes moves, in its
-//   place
-//                                       are its own jump and a springboard
+//   evict neighbour    EB rel8          -> [E9 rel32][E9 rel32 -> pad]
+//                                       a run of 10 bytes moves; in its place are its own jump and a
+//                                       springboard
 #include "x86/tactics.h"
 
 #include <algorithm>

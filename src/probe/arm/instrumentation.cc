@@ -4,8 +4,7 @@
 //   stop one thread    map data, gate page, pads; their contents are nobody's yet
 //   target runs        header, pads and site table are written through blip's own mappings
 //   target runs        page tables of what the first hits need are filled, from outside
-//   stop all threads   gate opened, PCs inside windows moved to their copies, then jumps written, page by
-//                      page
+//   stop all threads   gate opened, PCs inside windows moved to their copies, then jumps written page by page
 //   target runs        traced; no ptrace attachment exists. The rest of the rings gets its memory
 #include "probe/arm/instrumentation.h"
 

@@ -2,9 +2,8 @@
 // A function is followed from its entry with the depth of the stack. Where control leaves its range, the
 // depth tells what that is:
 //
-//   f:      push %rbx                          f.cold:                           a part: the frame is still
-//   there,
-//           test %edi, %edi                            call report               its exits are exits of f
+//   f:      push %rbx                          f.cold:               a part: the frame is still there,
+//           test %edi, %edi                            call report   its exits are exits of f
 //           js f.cold         depth 8 ------->         jmp back_in_f
 //           ...
 //           pop %rbx

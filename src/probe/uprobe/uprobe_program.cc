@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //   entry = entries[ip]; if (!running[0] || the pid is another || !entry) return 0;
 //   counting:   lock ++entry->hits
-//   recording:  hit = reserve(ring); if (!hit) { entry->discarded and discarded[0] += entry->events; return
-//   0; }
+//   recording:  hit = reserve(ring);
+//               if (!hit) { entry->discarded and discarded[0] += entry->events; return 0; }
 //               fill, submit
 //
 // A program may be preempted by another hit on the same CPU, so counters of one CPU need atomic adds too.
