@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compares what blip shows of containers, in containers and structures, with what the program says itself, for programs at random
+"""Compares what blip shows of containers, in containers and structures, with the values that random programs print themselves
 (tests/collected/program.py), live and in a stored trace.
 
     tests/collected.py --blip build/blip [--seed N] [--rounds N] [--keep DIR]
 
-Each round is a program, built by a compiler and for a level at random. What is cut must be said to be cut, and be the beginning of
-what is there.
+Each round builds a random program with a random compiler at a random level. A value that
+is cut must say so, and show the beginning of the real one.
 """
 import argparse
 import collections
@@ -123,7 +123,7 @@ def one_round(blip, seed, compilers, directory):
 
 
 def usable():
-    """Those that can build a program: libc++ may not be there."""
+    """The compilers that can build a program: libc++ may be missing."""
     found = []
     for compiler in COMPILERS:
         done = subprocess.run([*compiler, "-x", "c++", "-fsyntax-only", "-"], input="#include <map>\n", capture_output=True, text=True)

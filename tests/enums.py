@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compares what blip shows of Rust's enums with what the program says itself, for programs at random: options, results and enums of all
-kinds, in one another, with a tag or in a niche, as arguments and results.
+"""Compares what blip shows of Rust's enums with the values that random programs print themselves: options, results and enums of all
+kinds, nested, with a tag or in a niche, as arguments and results.
 
     tests/enums.py --blip build/blip [--seed N] [--rounds N] [--keep DIR]
 
-Fails if a value differs, if a variant is shown that is not there, if an event is missing, or if too little is known.
+It fails if a value differs, if blip shows a variant that is not there, if an event is missing, or if blip knows too little.
 """
 import argparse
 import collections
@@ -121,7 +121,7 @@ class Comparison:
             self.lines.append(f"  {kind}: {text}")
 
     def value(self, where, ours, theirs):
-        """A payload in memory is a list of one; null is not known."""
+        """Compares one value. A payload in memory is a list of one; null means unknown."""
         if isinstance(ours, list) and len(ours) == 1:
             ours = ours[0]
         if isinstance(ours, dict) and list(ours) == ["__0"]:

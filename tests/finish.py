@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compares $return with what gdb's `finish` says, for functions at random (tests/finish/program.py).
+"""Compares $return with what gdb's `finish` says, for random functions (tests/finish/program.py).
 
     tests/finish.py --blip build/blip [--seed N] [--rounds N] [--quick]
 
-Fails if a value differs, if blip shows one where gdb has none, if more than 1 % of gdb's are missing, or if more than
+It fails if a value differs, if blip shows one where gdb has none, if more than 1 % of gdb's are missing, or if more than
 2 % of the functions are not probed.
 """
 import argparse
@@ -52,7 +52,7 @@ def same(ours, theirs):
 
 
 def is_missing(ours):
-    """Whether a part of it is told not to be there."""
+    """True if blip says that a part of the value is unknown."""
     if isinstance(ours, dict):
         return any(map(is_missing, ours.values()))
     return ours is None or isinstance(ours, str) and ours.startswith("<")

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compares what --lifecycle tells with what programs at random (tests/targets/lives.c) write down themselves.
+"""Compares the events of --lifecycle with the log that random programs (tests/targets/lives.c) write.
 
     tests/lives.py --blip build/blip --targets build/targets [--seed N] [--rounds N]
 
-Each round is a program and a way to trace it: record or trace, one of the ways to build it. Without a seed it takes one of the clock
-and prints it. Fails if a thread, a child or an end is missing, told twice or invented, if a parent or a status differs, or if something
+Each round is a program and a way to trace it: record or trace, one of the ways to build it. Without --seed it takes one from the
+clock and prints it. It fails if a thread, a child or an end is missing, told twice or invented, if a parent or a status differs, or if something
 happens before its begin or after its end.
 """
 import argparse
@@ -23,7 +23,7 @@ SECONDS = 120
 
 
 class Told:
-    """What blip tells: [(name, pid, tid, fields)] in the order of time."""
+    """The events that blip shows: [(name, pid, tid, fields)], in order of time."""
 
     def __init__(self, blip, program, seed, verb, folder):
         log = folder / "log"
@@ -46,7 +46,7 @@ def differences(wanted, got, what):
 
 
 def order_of(told):
-    """What is out of order. A child of vfork runs in its parent's memory: its work is nobody's here."""
+    """Lists events that are out of order. The work of a child of vfork counts for nobody, because it runs in its parent's memory."""
     bad, threads = [], {}
     for name, pid, tid, _ in told.events:
         key = (pid, tid)

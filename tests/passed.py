@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compares what blip shows of arguments and results with what the program says itself, for programs at random
+"""Compares what blip shows of arguments and results with the values that random programs print themselves
 (tests/passed/program.py): --args, $return, members in filters and captures.
 
     tests/passed.py --blip build/blip [--seed N] [--rounds N] [--keep DIR]
 
-Each round is a program, built by a compiler and for a level at random. Without a seed it takes one of the clock and prints it.
-Fails if a value differs, if an event is missing, or if blip does not know what the calling convention tells.
+Each round builds a random program with a random compiler at a random level. Without --seed it takes one from the clock and prints it.
+It fails if a value differs, if an event is missing, or if blip does not know what the calling convention tells.
 """
 import argparse
 import collections
@@ -38,7 +38,7 @@ ALLOWED = ("a clone's", "a local function's", "clang's", "in st(0)", "an upper h
 
 
 def calls_of(path):
-    """[(function, {path: text})] as the program has them."""
+    """[(function, {path: text})] as the program logs them."""
     calls = []
     for line in path.read_text().splitlines():
         name, value = line.split(" ", 1)
@@ -54,7 +54,7 @@ def fields_of(event):
 
 
 def part(value, path):
-    """What is at a path in blip's JSON; UNKNOWN if it says that it is not known: null, or nothing at all of a part of that."""
+    """The value at a path in blip's JSON. UNKNOWN if blip does not know it: it is null, or a part of something that is null."""
     for name, index in PART.findall(path):
         if value is None:
             return UNKNOWN
@@ -68,7 +68,7 @@ def part(value, path):
 
 
 def same_path(pointer, path):
-    """Of JSON, and of C."""
+    """True if a JSON pointer and a path in C mean the same value."""
     return re.findall(r"\w+", pointer)[1:] == re.findall(r"\w+", path)
 
 
@@ -114,7 +114,7 @@ class Real(float):
 
 class Comparison:
     def __init__(self, blip, path, calls_path, is_clang, is_by_clang):
-        """is_by_clang: it has been optimized, so that callers do not pass what is not used, and local functions are called in their own way."""
+        """is_by_clang: clang has optimized the program. Callers then do not pass unused arguments, and call local functions in ways of their own."""
         self.is_clang = is_clang
         self.blip, self.path, self.calls_path, self.is_by_clang = blip, path, calls_path, is_by_clang
         self.wide = listed(path, "vectors")
@@ -146,7 +146,7 @@ class Comparison:
         return events, calls
 
     def compare(self, what, events, calls, paths):
-        """paths: of a call's values, those that are compared, with blip's names for them."""
+        """paths: the values of a call to compare, by the names that blip has for them."""
         for name, all_values in calls.items():
             ours = events.get(name, [])
             if not ours:
@@ -189,7 +189,7 @@ class Comparison:
         return f"{function}.{re.match('[a-z0-9]+', path)[0]}" in self.left_out
 
     def filters(self, events, calls, choose):
-        """For some functions: a filter that one of the calls passes, and the number captured by itself."""
+        """Makes a filter for some functions, which one of their calls passes, and captures one number by itself."""
         words, expected = [], {}
         for name in choose.sample(sorted(events), min(MOST_FILTERS, len(events))):
             if name not in calls or any("." in whole for whole, _ in events[name]) or len(events[name]) != len(calls[name]):

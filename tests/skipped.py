@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""After ctest: how many end-to-end cases were skipped, and why. tests/skipped.py BUILD"""
+"""Prints how many end-to-end cases ctest skipped, and why: tests/skipped.py BUILD"""
 import collections
 import pathlib
 import re

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Real servers under load, probes come and go: tests/soak.py --build build [--seconds 300] [--seed N] [--only redis]
+"""Traces real servers under load while probes come and go: tests/soak.py --build build [--seconds 300] [--seed N] [--only redis]
 
 blip attaches to one server after the other, with functions, returns or every instruction, for a fraction of a second, and ends, or is killed and
 cleaned up after. Every answer the clients get must be right, and at the end nothing of blip may be in any server.
@@ -35,7 +35,7 @@ def parse_options():
 
 
 def session(stage, server, figures):
-    """One blip on some processes of a server."""
+    """Runs one blip on some processes of a server."""
     pids = stage.random.sample(server.pids(), 1) if stage.random.random() < 0.5 else server.pids()
     verb, kind = stage.random.choice(WAYS)
     words = [verb, "--max-probes", "200000"]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Compares the stacks of --context backtrace with those that gdb shows at the same hits (tests/stacks/in_gdb.py), frame by frame.
-Fails if one differs, or if blip's ends before gdb's without having reached its depth, or if a tool is missing. Where gdb itself is lost
+It fails if one differs, if blip's ends before gdb's and before its full depth, or if a tool is missing. Where gdb itself is lost
 (its last frame is in no file, as behind musl's signal handlers), blip may have found more frames, all of them in files.
 
     tests/stacks.py --blip build/blip [--only TEXT] [--quick]
@@ -41,7 +41,7 @@ def built(name, compiler, flags, directory):
 
 
 def subjects(quick, directory):
-    """Makers of what is compared, by name."""
+    """The functions that make the programs to compare, by name."""
     levels = ("-O0", "-O2") if quick else ("-O0", "-O1", "-O2", "-O3", "-Os", "-O2 -fno-omit-frame-pointer", "-O2 -fno-plt", "-O2 -no-pie", "-O2 -static")
     ways = [(compiler, level) for compiler in ("gcc", "clang-14") for level in levels] + [("musl-gcc", "-O2")]
     ways += [] if quick else [("musl-gcc", "-O0")]  # not -static: gdb guesses there, by the prologues of code without CFI

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The own test suites of real programs, probed: tests/suites.py --build build [--only cpython|sqlite|runtimes] [--quick]
+"""Runs the test suites of real programs under probes: tests/suites.py --build build [--only cpython|sqlite|runtimes] [--quick]
 
 Every suite runs untraced first and then under blip; each single result must be the same. What differs once is run again, alone and both ways:
 suites have tests of their own that fail on a busy machine.

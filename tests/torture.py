@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The long, random tests: tests/torture.py --build build [--seconds 600] [--seed N] [--only NAME]
+"""Runs the long, random tests: tests/torture.py --build build [--seconds 600] [--seed N] [--only NAME]
 
 Every scenario (tests/torture/scenarios.py) gets the same share of the time. The seed is printed; the same seed makes the same choices.
-Ends with a line of figures per scenario, for docs/RELIABILITY.md.
+At its end it prints a line of figures per scenario, for docs/RELIABILITY.md.
 """
 import argparse
 import pathlib

@@ -4,8 +4,8 @@
 differs, if blip has a value where gdb says "optimized out", or if more than 1 % of gdb's values are missing.
 
     tests/values.py --tool build/values_at [--only TEXT] [--quick]
-    tests/values.py --tool build/values_at --real [--functions N] [--seed N]    # of python3.11 and of libc, at random (needs their -dbg packages)
-    tests/values.py --tool build/values_at --real --program "PATH ARGUMENTS"    # of any other program, at random, too
+    tests/values.py --tool build/values_at --real [--functions N] [--seed N]    # random functions of python3.11 and libc (needs their -dbg packages)
+    tests/values.py --tool build/values_at --real --program "PATH ARGUMENTS"    # random functions of any program
 """
 import argparse
 import collections
@@ -51,7 +51,7 @@ def debug_file(path):
 
 
 def in_gdb(tool, program, directory, arguments=(), **settings):
-    """(counts, output) of one run; no counts: it failed."""
+    """The (counts, output) of one run. Counts are None if it failed."""
     environment = dict(os.environ, VALUES_AT=str(pathlib.Path(tool).resolve()), PROGRAM=program)
     for name, value in settings.items():
         environment.setdefault(name, value)
@@ -66,7 +66,7 @@ def in_gdb(tool, program, directory, arguments=(), **settings):
 
 
 def real_programs(options):
-    """Of programs as Debian builds them: -O2, python also with -flto, types shared by dwz. Else of one that has all in itself."""
+    """Compares programs as Debian builds them (-O2, python also with -flto, types shared by dwz), or the one of --program."""
     sample = {"SEED": options.seed, "HITS": "1", "MOST_FUNCTIONS": options.functions, "MOST_STOPS": "1500", "MOST_LINES": "40"}
     if options.program:
         program, *arguments = shlex.split(options.program)
@@ -89,7 +89,7 @@ def run(tool, source, compiler, flags, directory):
     built = subprocess.run(command, capture_output=True, text=True, cwd=directory)
     if built.returncode != 0:
         return None, f"cannot be built: {built.stderr.splitlines()[:1]}"
-    # gcc says of a structure of main's that it may not be set: libdw does not read that
+    # gcc marks a structure in main as perhaps not set, in a form that libdw does not read: main is left out.
     functions = "^(texts|numbers|handle|containers)" if compiler == RUSTC else "^(?!main$)"
     misreads_lists = "clang" in compiler and "split" in flags  # gdb 13 adds the base of clang's .dwo files twice
     return in_gdb(tool, program, directory, MOST_STOPS="600", FUNCTIONS=functions, MISREADS_LISTS=str(int(misreads_lists)))
