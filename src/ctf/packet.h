@@ -28,6 +28,7 @@ struct [[gnu::packed]] PacketHeader {
   int32_t vpid;  // not there where each event tells its process
 };
 
+inline constexpr uint32_t kNoCpu = UINT32_MAX;  // of streams that no CPU has to itself
 inline constexpr uint32_t kPacketMagic = 0xC1FC1FC1;
 // One page: a writer killed in the middle of write(2) leaves whole pages, thus whole packets.
 inline constexpr uint32_t kPacketSize = 4096;

@@ -5,35 +5,26 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
-#include <optional>
 #include <string>
 
-#include "base/fd.h"
-#include "base/mapping.h"
 #include "base/result.h"
 #include "ctf/packet.h"
+#include "ctf/packet_delivery.h"
+#include "ctf/packet_row.h"
+#include "ctf/packet_sink.h"
 
 namespace blip::ctf {
 
-inline constexpr uint32_t kNoCpu = UINT32_MAX;  // of streams that no CPU has to itself
-
-struct StreamInfo {
-  uint64_t instance_id = 0;  // unique in the trace
-  uint32_t cpu_id = 0;
-  // The process all events are of: told once per packet. None: they are of several, and each event of a class
-  // with leads_with_pid begins with its pid.
-  std::optional<int32_t> vpid;
-};
-
-// Writes one data stream file, packet by packet. Only whole packets ever reach the file, so it is readable
-// whatever happens to the writer. The first failed write is remembered: the file is cut back to its last
-// whole packet, every event that did not get there is counted in lost_events() and, if there is a second
-// packet, as discarded in the last one, and flush_*() return the error from then on. A file that was removed
-// while it was written has lost everything. The destructor flushes what is left.
+// Writes one data stream, packet by packet. Only whole packets reach the sink. Its first failure is
+// remembered: every event that did not get there is counted in lost_events() and, if there is a second packet
+// and the sink can do it, as discarded in the last one, and flush_*() return the error from then on. The
+// destructor flushes the rest.
 class StreamWriter {
  public:
-  // Makes the file `name` (which must not exist) in the directory `dir_fd`.
+  // Makes the file `name` (which must not exist) in the directory `dir_fd`, and writes to it.
   static Result<StreamWriter> create(int dir_fd, const std::string& name, const std::array<uint8_t, 16>& uuid,
+                                     const StreamInfo& info);
+  static Result<StreamWriter> create(std::unique_ptr<PacketSink> sink, const std::array<uint8_t, 16>& uuid,
                                      const StreamInfo& info);
   StreamWriter(StreamWriter&& other) noexcept = default;
   StreamWriter& operator=(StreamWriter&& other) noexcept;
@@ -60,23 +51,23 @@ class StreamWriter {
   // that covers this time tells of them. Readers take the difference to the packet before.
   void set_discarded(uint64_t cumulative, uint64_t time_ns = 0);
 
-  // Writes all complete packets, in one write(2).
+  // Hands all complete packets to the sink, in one call.
   Status flush_full();
-  // Also ends the packet being filled: after it a reader sees everything. The end of the trace, or a live
+  // Also ends the packet being filled: after it a reader sees everything. For the end of the trace, or a live
   // reader.
   Status flush_all();
 
-  uint64_t written_events() const { return written_events_; }
-  uint64_t lost_events() const { return lost_events_; }
-  uint64_t bytes_written() const { return file_size_; }
-  bool failed() const { return error_.has_value(); }
+  uint64_t written_events() const { return delivery_.written_events(); }
+  uint64_t lost_events() const { return delivery_.lost_events(); }
+  uint64_t packets_written() const { return delivery_.packets(); }
+  bool failed() const { return delivery_.failed(); }
 
  private:
-  static constexpr uint32_t kBufferPackets = 256;
   // Readers widen the 48-bit time by the packet's 64-bit begin; half the range leaves no doubt.
   static constexpr uint64_t kMaxSpan = uint64_t{1} << 47;
 
-  StreamWriter(Fd fd, Mapping buffer, const std::array<uint8_t, 16>& uuid, const StreamInfo& info);
+  StreamWriter(PacketRow row, std::unique_ptr<PacketSink> sink)
+      : row_(std::move(row)), delivery_(std::move(sink)) {}
 
   // Where the fields go; nullptr: the event is lost.
   uint8_t* begin_event(uint64_t time_ns, uint16_t class_id, uint32_t fields_size) {
@@ -103,20 +94,14 @@ class StreamWriter {
     }
   }
 
-  uint8_t* slot(uint32_t index) const { return buffer_.data() + size_t{index} * kPacketSize; }
   bool make_room(uint64_t time_ns, uint32_t fields_size);
   void open_packet(uint64_t time_ns);
   void close_packet();
-  void seal(uint64_t begin, uint64_t end, uint32_t content_bytes, uint64_t events, uint64_t discarded);
   void tell_discarded(uint64_t end);
+  void seal_empty(uint64_t begin, uint64_t end, uint64_t discarded);
   void write_packets();
-  void keep_open_packet();
-  bool was_removed() const;
-  void fail(Error error);
-  void tell_lost();
-  Status status() const;
 
-  // What append() touches.
+  // append() touches these.
   uint8_t* cursor_ = nullptr;
   int64_t room_ =
       -1;  // for the fields of one more event; negative: no packet is open, or not even a header fits
@@ -124,22 +109,12 @@ class StreamWriter {
   uint64_t last_time_ = 0;
   uint64_t open_events_ = 0;
 
-  Fd fd_;
-  Mapping buffer_;  // full packets, then the open one
-  PacketHeader header_;
-  uint32_t header_size_;
-  PacketHeader last_written_{};
-  uint32_t full_packets_ = 0;
   bool open_ = false;
-  std::unique_ptr<std::array<uint16_t, kBufferPackets>> packet_events_;
-  uint64_t sequence_ = 0;
+  PacketRow row_;
+  PacketDelivery delivery_;
   uint64_t discarded_ = 0;
   uint64_t discarded_time_ = 0;
   uint64_t sealed_discarded_ = 0;  // in the last packet
-  uint64_t file_size_ = 0;
-  uint64_t written_events_ = 0;
-  uint64_t lost_events_ = 0;
-  std::optional<Error> error_;
 };
 
 }  // namespace blip::ctf

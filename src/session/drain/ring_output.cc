@@ -59,11 +59,11 @@ Status RingOutput::flush(bool all) {
 }
 
 uint32_t RingOutput::own_packets() const {
-  return static_cast<uint32_t>(own_->bytes_written() / ctf::kPacketSize);
+  return static_cast<uint32_t>(own_->packets_written());
 }
 
 uint32_t RingOutput::several_packets() const {
-  return several_ ? static_cast<uint32_t>(several_->bytes_written() / ctf::kPacketSize) : 0;
+  return several_ ? static_cast<uint32_t>(several_->packets_written()) : 0;
 }
 
 uint64_t RingOutput::lost_events() const {
