@@ -58,9 +58,7 @@ Status RingOutput::flush(bool all) {
   return all ? writer.flush_all() : writer.flush_full();
 }
 
-uint32_t RingOutput::own_packets() const {
-  return static_cast<uint32_t>(own_->packets_written());
-}
+uint32_t RingOutput::own_packets() const { return static_cast<uint32_t>(own_->packets_written()); }
 
 uint32_t RingOutput::several_packets() const {
   return several_ ? static_cast<uint32_t>(several_->packets_written()) : 0;
