@@ -195,7 +195,7 @@ inline constexpr uint32_t kJumpSize = 5;
 // The most bytes of text that one entry changes.
 inline constexpr uint32_t kMaxEdit = 8;
 
-// What a later blip needs to restore the text: one run of bytes that was changed.
+// One run of bytes that was changed, and all that a later blip needs to restore it.
 struct SiteEntry {
   uint64_t addr;
   uint64_t pad_addr;  // that the jump leads to, maybe through a trampoline
@@ -223,8 +223,8 @@ inline constexpr uint8_t kSwitchOn = 1;
 // Memfds with pads: one, and one more whenever probes are added.
 inline constexpr uint32_t kMaxPadFiles = 256;
 
-// What the pad at the loader's word to debuggers (_dl_debug_state) and blip say to each other. Counts of the
-// target's changes: `seen` and `looked` follow `changes`.
+// Through this word the pad at the loader's hook for debuggers (_dl_debug_state) and blip talk to each other.
+// It counts the target's changes: `seen` and `looked` follow `changes`.
 struct LibraryWord {
   int32_t pid;         // of the traced process, as it sees itself
   uint32_t hold;       // 1: it waits after each change until blip has looked; cleared by who waited in vain
@@ -260,8 +260,8 @@ struct DataHeader {
   uint32_t site_count;  // entries, free ones among them
   uint32_t probe_count;
   uint32_t pad_file_count;
-  // What a fork's child that finds its gate closed stores there at its first hit, because no pad stood in for
-  // the system call that made it; kGateClosed: its hits are skipped.
+  // A fork's child that finds its gate closed stores this in its gate at its first hit, because no pad stood
+  // in for the system call that made it; kGateClosed: its hits are skipped.
   uint32_t unannounced_gate;
   uint32_t parking;   // whether the program switches stacks by itself: probe::Parking
   uint32_t filtered;  // 1: a process of the trace has come under a seccomp filter, which children inherit

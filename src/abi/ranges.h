@@ -66,9 +66,9 @@ static_assert(offsetof(RangeControl, misses) % 64 == 0 && offsetof(RangeControl,
 // In front of the descriptor of every restartable sequence that blip makes: the control address.
 inline constexpr uint64_t kSectionOwner = 8;
 
-// Where a read found its range the last time: the publication in the low half, the offset of the ValidRange
-// from the control address in the high one. They lie in the gate page, so that a fork's child, whose memory
-// is another, has none.
+// Each hint says where a read found its range the last time: the publication in the low half, the offset of
+// the ValidRange from the control address in the high one. They lie in the gate page, so that a fork's child,
+// whose memory is another, has none.
 inline constexpr uint32_t kRangeHints = 256;
 inline constexpr uint64_t kRangeHintsOffset = 1024;  // in the gate page
 

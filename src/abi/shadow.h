@@ -36,9 +36,9 @@ inline constexpr uint32_t kShadowThreadStep = 1, kShadowFrameStep = 37;
 inline constexpr uint64_t kShadowThreadsSize = sizeof(ShadowThread) << kShadowThreadBits;
 inline constexpr uint64_t kShadowSize = kShadowThreadsSize + (sizeof(ShadowFrame) << kShadowFrameBits);
 
-// What a return wants to know of the entry of its call, beside its frame: kept in a block of its own, behind
-// all frames, if anybody asks for it. `check` is made of the frame's sum and all the others (mix_kept): what
-// another call wrote into it is noticed.
+// Values that a return wants from the entry of its call are kept in a block of their own, behind all frames,
+// if anybody asks for them. `check` is made of the frame's sum and all the others (mix_kept): what another
+// call wrote into it is noticed.
 inline constexpr uint32_t kMaxKept = 14;
 struct KeptValues {
   uint64_t check;

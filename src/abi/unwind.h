@@ -78,9 +78,9 @@ struct UnwindHeader {
 };
 static_assert(sizeof(UnwindHeader) == 48);
 
-// What was looked up lately, by all threads: return addresses come again and again. An entry has the number
-// of the rule in its low 16 bits, then 13 bits of the list's generation, then the bits of the address from
-// the 12th on. Memory that the target writes.
+// A cache of the latest lookups of all threads, because the same return addresses come again and again. An
+// entry has the number of the rule in its low 16 bits, then 13 bits of the list's generation, then the bits
+// of the address from the 12th on. Memory that the target writes.
 inline constexpr uint32_t kCachedRules = 4096;
 struct RuleCache {
   uint64_t entries[kCachedRules];

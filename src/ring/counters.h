@@ -7,7 +7,7 @@
 
 namespace blip::ring {
 
-// What pads and runtime counted. A hostile target can make these any number, also a smaller one than before.
+// The counts of pads and runtime. A hostile target can make these any number, also a smaller one than before.
 struct CounterTotals {
   uint64_t discarded = 0;
   uint64_t skipped = 0;    // the unpaired ones too

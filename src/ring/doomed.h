@@ -78,7 +78,7 @@ inline Doom by_mremap(const uint64_t* args) {
   return doom;
 }
 
-// What the kernel refuses takes nothing away.
+// A call that the kernel refuses takes nothing away.
 inline Doom by_munmap(const uint64_t* args) {
   constexpr uint64_t kEndOfUser = uint64_t{1} << 56;
   const bool is_refused =

@@ -5,7 +5,8 @@
 
 namespace blip::ring {
 
-// What one drain did. Only a target that scribbles on the shared memory makes malformed differ from zero.
+// The results of one drain. Only a target that scribbles on the shared memory makes malformed differ from
+// zero.
 struct DrainStats {
   uint64_t records = 0;          // handed to the sink
   uint64_t bytes = 0;            // of those records

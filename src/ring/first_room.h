@@ -23,7 +23,8 @@ struct FirstRoom {
 // For so many rings in use.
 FirstRoom first_room(const abi::Geometry& geometry, size_t rings);
 
-// Of a ring in a formatted region that no pad leads to yet. `pid`: whose records come first.
+// Prepares a ring in a formatted region that no pad leads to yet. `pid` is the process whose records come
+// first.
 void start_with(const FirstRoom& room, const abi::Geometry& geometry, int32_t pid, abi::RingControl& control);
 
 // Writers may use what is below `end` from now on; until all of a ring has its memory, nobody else stores

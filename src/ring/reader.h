@@ -36,9 +36,9 @@ class RingReader {
   DrainStats drain(Sink&& sink, Clock&& clock = {}, uint64_t most = UINT64_MAX,
                    std::optional<uint64_t> until = std::nullopt);
 
-  // Where the next record will be; nullopt if what the target says cannot be.
+  // The position of the next record; nullopt if what the target says cannot be true.
   std::optional<uint64_t> head() const;
-  // What was drained ends here.
+  // The position up to which records were drained.
   uint64_t consumed() const { return consumed_; }
   // Whether hits may have been discarded since the last release: not a whole sub-buffer is free.
   bool may_be_full() const;
@@ -114,7 +114,8 @@ DrainStats RingReader::drain(Sink&& sink, Clock&& clock, uint64_t most, std::opt
   return stats;
 }
 
-// What the record's own hit word says; its least size where the chunk ends before the word; 0: it cannot be.
+// Returns the size that the record's own hit word gives; the least size if the chunk ends before that word; 0
+// if the word cannot be true.
 inline uint32_t RingReader::dynamic_size_at(uint32_t offset, uint32_t bounds, uint32_t available) const {
   if (available < abi::kHitWordOffset + abi::kHitWordSize) return least_size(bounds);
   uint64_t untrusted_hit_word;

@@ -9,7 +9,8 @@
 
 namespace blip::ring {
 
-// Where the thread whose rseq_cs is at `thread` says what it reads; null: there is no place left.
+// Returns the place where the thread whose rseq_cs is at `thread` says what it reads; null if no place is
+// left.
 inline abi::Reading* find_reading(abi::RangeControl& ranges, uint64_t thread) {
   constexpr uint32_t kPlaces = 64;  // to look at
   for (uint32_t i = 0; i < kPlaces; ++i) {
@@ -57,7 +58,7 @@ inline constexpr uint64_t kUnknown = 1;
   return got == kEfault ? 0 : kUnknown;
 }
 
-// Whether the thread is in a section of this trace's pads. The kernel forgets a section when it restarts it,
+// True if the thread is in a section of this trace's pads. The kernel forgets a section when it restarts it,
 // and pads do when they leave it; other libraries may not.
 inline bool is_in_section(long tid, const uint8_t* control, uint64_t thread) {
   const uint64_t section = own_word(tid, thread);
@@ -102,7 +103,7 @@ class Patience {
 
 }  // namespace readers
 
-// Whether a section may be reading it, or its thread's last one did.
+// True if a section may be reading it, or its thread's last section did.
 inline bool may_be_read(const abi::RangeControl& ranges, const Taken& taken) {
   for (uint32_t i = 0; i < abi::kMaxReaders; ++i)
     if (__atomic_load_n(&ranges.readers[i], __ATOMIC_SEQ_CST) != 0 &&

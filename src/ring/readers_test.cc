@@ -38,7 +38,7 @@ class Readers : public testing::Test {
   uint64_t thread() const { return reinterpret_cast<uint64_t>(&rseq_cs_); }
   void enter() { rseq_cs_ = reinterpret_cast<uint64_t>(section_.descriptor); }
 
-  // Whether a call waits for the section to be left.
+  // True if a call waits for the section to be left.
   bool waits(uint64_t begin, uint64_t end) {
     std::atomic<bool> left = false;
     std::thread reader([&] {

@@ -25,7 +25,7 @@
 namespace blip::ring {
 namespace {
 
-// What the sections know; a pad has it as immediates.
+// The values that the sections need; a pad has it as immediates.
 struct SectionArgs {
   const uint32_t* gate;
   uint64_t controls;

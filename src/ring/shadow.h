@@ -147,7 +147,8 @@ class Shadow {
     return nullptr;
   }
 
-  // What the call is in. Stacks grow downwards: a call at this slot or below is over, or on another stack.
+  // Returns the call around this one. Stacks grow downwards: a call at this slot or below is over, or on
+  // another stack.
   uint64_t outer_of(const abi::ShadowThread& thread) const {
     constexpr int kMostSteps = 64;
     uint64_t top = thread.top;

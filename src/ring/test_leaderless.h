@@ -12,7 +12,7 @@
 
 namespace blip::ring {
 
-// What `work` says there.
+// Returns what `work` returns there.
 template <typename Work>
 bool in_leaderless_process(Work work) {
   const auto leader_has_ended = [] {

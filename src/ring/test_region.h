@@ -93,7 +93,7 @@ class TestRegion {
   Mapping mapping_;
 };
 
-// What a drain handed out.
+// One event that a drain handed out.
 struct Event {
   uint64_t tsc;
   uint16_t class_id;

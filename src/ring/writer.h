@@ -135,7 +135,7 @@ struct TscStamper {
   }
 };
 
-// Where the TSC cannot be used: CLOCK_MONOTONIC in ns, from the vDSO's clock_gettime or, if `function_addr`
+// Used where the TSC cannot be: CLOCK_MONOTONIC in ns, from the vDSO's clock_gettime or, if `function_addr`
 // is 0, by a system call.
 struct MonotonicStamper {
   uint64_t function_addr;

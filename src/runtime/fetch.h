@@ -17,10 +17,10 @@ enum class Fetch : uint32_t {
   kBytesAre,  // the same; reads all
 };
 
-// Of kLoad the size is in bits 8 to 15.
+// A kLoad has its size in bits 8 to 15.
 constexpr uint32_t fetch_load(uint32_t size) { return static_cast<uint32_t>(Fetch::kLoad) | size << 8; }
 
-// Where no process has memory it could point to.
+// No process has memory outside of these limits.
 inline constexpr uint64_t kLowestAddress = 4096;
 inline constexpr unsigned kAddressBits = 47;
 

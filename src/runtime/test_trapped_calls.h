@@ -31,7 +31,7 @@ inline void note_trapped_call(int, siginfo_t*, void* context) {
   static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RAX] = -EPERM;
 }
 
-// What `work` calls of gettid and process_vm_readv; all of them fail.
+// Counts the calls of gettid and process_vm_readv that `work` makes. All of them fail.
 template <typename Work>
 TrappedCalls with_trapped_calls(const abi::GatePage* page, Work work) {
   constexpr sock_filter kTrap = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP);

@@ -52,7 +52,7 @@ long call(Syscall number, uint64_t a = 0, uint64_t b = 0, uint64_t c = 0, uint64
 
 uint64_t address(const void* p) { return reinterpret_cast<uint64_t>(p); }
 
-// Where the trap at `addr` leads; 0 if it is none of blip's.
+// Returns the pad of the trap at `addr`; 0 if the trap is not blip's.
 uint64_t find_pad(const abi::TrapTable* table, uint64_t addr) {
   const auto* entries = reinterpret_cast<const abi::TrapEntry*>(table->entries_addr);
   uint64_t first = 0, last = table->entry_count;
@@ -91,7 +91,8 @@ void die_of_it(SignalInfo* info, UserContext* context) {
   context->sigmask &= ~bit(kSigtrap);
 }
 
-// What the kernel does before it calls a handler. Returns its address, or 0: there is none to call.
+// Does what the kernel does before it calls a handler. Returns the handler's address, or 0 if there is none
+// to call.
 uint64_t deliver(abi::TrapTable* table, SignalInfo* info, UserContext* context, uint64_t* pretcode) {
   abi::SignalAction action;
   uint32_t slot = read_action(table, action);

@@ -57,7 +57,7 @@ uint64_t blocked_now() {
   return mask;
 }
 
-// What the program's handler saw.
+// The arguments that the program's handler saw.
 struct Seen {
   int calls;
   int signal;

@@ -13,8 +13,8 @@
 
 namespace blip::x86 {
 
-// What is known of a segment of code, byte by byte: where instructions begin, which of them are arrived at
-// from elsewhere, which bytes nobody executes. Made once per module and trace, then only read.
+// Knows a segment of code byte by byte: where instructions begin, which of them are arrived at from
+// elsewhere, which bytes nobody executes. Made once per module and trace, then only read.
 //
 //   decode() the functions of interest; enter() whatever else may lead into them; finish().
 //

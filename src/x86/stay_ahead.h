@@ -9,7 +9,7 @@
 
 namespace blip::x86 {
 
-// What a probe shows of the thread at a function's entry. By default it shows anything.
+// The parts of a thread that a probe at a function's entry shows. By default it shows all of them.
 struct Shown {
   uint16_t registers = kAllRegisters;  // bit n: general register n; all: the flags too
   bool vectors = true;

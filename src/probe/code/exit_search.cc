@@ -32,7 +32,7 @@ using x86::StackDepth;
 constexpr size_t kMostParts = 32;
 constexpr size_t kLongestEpilogue = 24;  // instructions
 
-// What becomes of a jump.
+// The verdict on a jump: it stays in the function, leaves it for good, or nobody can tell.
 enum class Verdict { kStays, kTail, kUnclear };
 
 class ExitSearch {
@@ -237,7 +237,7 @@ class ExitSearch {
     return hint.base == x86::StackHint::Base::kFromRsp && depth.known && hint.depth != depth.bytes;
   }
 
-  // What was followed and what the unwind table says, unless they contradict each other.
+  // The depth by which the code and the unwind table agree; unknown if they contradict each other.
   StackDepth agreed_depth(size_t i, const StackDepth& depth) const {
     const x86::StackHint& hint = code_.insns[i].hint;
     if (contradicts(i, depth)) return {.reached = depth.reached};
@@ -329,7 +329,7 @@ class ExitSearch {
     found_.incomplete = fmt::format("it {} at {:#x}", why, file_address(code_.insns[i].insn.addr).value);
   }
 
-  // Whether control may get from there to an exit. A child that clone makes pops too, from a stack of its
+  // True if control may get from there to an exit. A child that clone makes pops too, from a stack of its
   // own.
   bool reaches_exit(size_t from) const {
     std::vector<bool> seen(code_.insns.size());

@@ -12,8 +12,8 @@
 
 namespace blip::probe {
 
-// What is known of a module's flow of control, each part made when first asked for. For any number of
-// threads.
+// Knows a module's flow of control. Each part is made when it is first asked for. Any number of threads may
+// ask.
 class ModuleFlow {
  public:
   explicit ModuleFlow(const Module& of) : module(of), pieces(of) {}

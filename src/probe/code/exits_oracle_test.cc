@@ -18,7 +18,7 @@ using testing::IsEmpty;
 constexpr uint64_t kMostSteps = 2'000'000;
 constexpr const char* kInput = "/proc/self/maps";  // text that every machine has
 
-// Of programs that run longer.
+// Programs that run longer are stepped through no further than this.
 uint64_t first_steps() {
   const char* steps = std::getenv("BLIP_ORACLE_STEPS");
   return steps ? std::strtoull(steps, nullptr, 10) : 400'000;

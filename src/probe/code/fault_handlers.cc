@@ -8,7 +8,7 @@ namespace blip::probe {
 
 namespace {
 
-// What Rust's handler prints; the text survives stripping.
+// Rust's handler prints this text, which survives stripping.
 constexpr std::string_view kRustMessage = "has overflowed its stack";
 
 bool holds_text(const elf::ElfFile& file, std::string_view text) {

@@ -21,8 +21,8 @@ class FunctionIndex {
     for (const AddrRange& f : functions) furthest_.push_back(furthest = std::max(furthest, f.end));
   }
 
-  // Whether one that holds the address, but does not begin there, fulfils the condition. Yes where too many
-  // may hold it: one entry too many does no harm.
+  // True if a function that holds the address, but does not begin there, fulfils the condition. Also true
+  // where too many may hold it: one entry too many does no harm.
   template <typename Condition>
   bool any_around(TargetAddr at, Condition condition) const {
     const auto next = std::lower_bound(functions_.begin(), functions_.end(), at,

@@ -11,9 +11,9 @@
 
 namespace blip::probe {
 
-// Where code comes into the middle of some functions from elsewhere: cases of switches, landing pads,
-// addresses in data, aborts of restartable sequences, other functions that begin there, and direct branches
-// of other functions, as those of a cold part back to the hot one.
+// Lists the places where code comes into the middle of some functions from elsewhere: cases of switches,
+// landing pads, addresses in data, aborts of restartable sequences, other functions that begin there, and
+// direct branches of other functions, as those of a cold part back to the hot one.
 class FunctionEntries {
  public:
   // `functions`: sorted run-time ranges.

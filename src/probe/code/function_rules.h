@@ -20,7 +20,7 @@ class FunctionRules {
 
   // Why no point of its function, or none but its entry, can be probed; empty: some can.
   std::string refusal_of(const Point& point) const;
-  // Whether a pad might not find room on the stack, unless the function has made sure of it.
+  // True if a pad might not find room on the stack, unless the function has made sure of it.
   bool runs_on_little_stack(const elf::Function& f) const;
 
  private:

@@ -22,8 +22,8 @@ Result<std::optional<elf::Function>> function_starting_at(const Module& module, 
 // The function that holds the address, by its symbol or by unwind tables; of several names of one the best.
 Result<std::optional<elf::Function>> function_around(const Module& module, FileAddr address);
 
-// What to call it: the demangled name without parameters, as users write it; for a nameless one its address
-// in the module's file, "MODULE+0x1234".
+// Returns the name to show: the demangled name without parameters, as users write it; for a nameless one its
+// address in the module's file, "MODULE+0x1234".
 std::string display_name(const Module& module, const elf::Function& function);
 
 // With the parameters, where the symbol tells them: for functions of one name.
@@ -32,8 +32,8 @@ std::string overload_name(const Module& module, const elf::Function& function);
 // An instruction of it: "NAME+0x1f", or its address in the module's file, "MODULE+0x1234".
 std::string place_name(const Module& module, const elf::Function& function, FileAddr address);
 
-// Whether a is the better name for what both are: the one `written` by the user, else the public one (printf,
-// not _IO_printf), else the shorter, else the alphabetically first.
+// True if `a` is the better one of two names of a function. The best is the one `written` by the user, else
+// the public one (printf, not _IO_printf), else the shorter, else the alphabetically first.
 bool preferred_name(std::string_view a, std::string_view b, std::string_view written = {});
 
 }  // namespace blip::probe

@@ -24,7 +24,7 @@ std::string read_link(const std::string& path) {
   return n > 0 ? std::string(text, static_cast<size_t>(n)) : std::string();
 }
 
-// What the target calls "/".
+// The folder that the target calls "/".
 class TargetRoot {
  public:
   explicit TargetRoot(pid_t pid)

@@ -31,7 +31,7 @@ class Milestone {
   // To be asked each time it does, before the instruction: is it there?
   Result<bool> reached(const proc::Memory& memory);
 
-  // Whether code of the module, one of those given to find(), can run before the milestone.
+  // True if code of the module, one of those given to find(), can run before the milestone.
   bool runs_before(const Module& module) const;
 
  private:
@@ -55,8 +55,8 @@ struct LoaderHook {
 };
 std::optional<LoaderHook> find_loader_hook(std::span<const Module> modules);
 
-// Whether the loader of a running program has done its work: all libraries it names are there, so that it can
-// be probed like any other. True also where that cannot be told.
+// True if the loader of a running program has done its work: all libraries that it names are there, so that
+// the program can be probed like any other. Also true where that cannot be known.
 bool libraries_ready(std::span<const Module> modules, const proc::Memory& memory);
 
 }  // namespace blip::probe

@@ -32,7 +32,7 @@ class ModuleFile {
   std::span<const FileRange> frames();
   // The separate debug files that symbols() has found: one at most, and what dwz has put apart.
   std::span<const elf::ElfFile> debug_files() const { return debug_files_; }
-  // What symbols() found and could not use: debug files of another build, main not found.
+  // Notes about what symbols() found and could not use: debug files of another build, main not found.
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:

@@ -34,7 +34,7 @@ struct SureSyscalls {
   std::vector<x86::NumberedCall> calls;
 };
 
-// Of the functions that load one of the numbers as a constant.
+// Finds them in the functions that load one of the numbers as a constant.
 std::vector<SureSyscalls> find_sure_syscalls(const Module& module, std::span<const uint32_t> numbers);
 
 }  // namespace blip::probe

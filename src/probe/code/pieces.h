@@ -24,7 +24,7 @@ class Pieces {
   bool is_plt(FileAddr address) const;
   // Nothing but nops from there to the next piece: assembly runs through them into it.
   std::optional<elf::Function> padding_at(FileAddr address) const;
-  // Whether control gets there at a function's entry, from outside: at its first instruction, or behind its
+  // True if control gets there from outside as at a function's entry: at its first instruction, or behind its
   // endbr64.
   bool is_entry(const elf::Function& piece, FileAddr address) const;
 

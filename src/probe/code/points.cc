@@ -19,7 +19,7 @@ Error wrong(const elf::Spec& spec, const std::string& what) {
   return Error(ErrorKind::kNotFound, fmt::format("{}: {}", spec.text, what));
 }
 
-// What is called, and so begins as the ABI says.
+// True if the function is called, and so begins as the ABI says.
 bool is_called(const elf::Function& f) { return !f.is_cold && !f.is_nameless; }
 
 Result<Point> checked(const Module& module, const elf::Function& function, FileAddr address,

@@ -106,7 +106,7 @@ class Resolver {
     return matched;
   }
 
-  // What only unwind tables tell of: most functions of a stripped file.
+  // Takes the functions that only unwind tables know: most functions of a stripped file.
   Result<bool> take_nameless(size_t request, size_t m) {
     TRY(const std::vector<elf::Function> all, all_functions(modules_[m]));
     bool any = false;

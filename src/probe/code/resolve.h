@@ -34,7 +34,7 @@ class NameIndexes {
   std::unordered_map<const elf::SymbolTable*, elf::FunctionIndex> indexes_;
 };
 
-// What resolving may look at beside the files.
+// Resolving may look at these beside the files.
 struct ResolveContext {
   const proc::Memory* memory = nullptr;          // of the target; null: there is none, IFUNCs stay unresolved
   std::span<const UnreadableModule> unreadable;  // named when a SPEC means one of them

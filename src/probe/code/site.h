@@ -30,7 +30,7 @@ struct Site {
   std::vector<uint8_t> lead;  // the instructions from start on that run before the program
 };
 
-// What became of a Point.
+// The result for one Point.
 struct PlannedProbe {
   std::string refusal;  // not empty: cannot be probed, and why
   size_t site = 0;      // index into ModulePlan::sites

@@ -23,7 +23,7 @@ constexpr int kMostInstructions = 40;
 constexpr int kMostCalls = 2;  // _start, _start_c
 constexpr uint8_t kRdi = 7;
 
-// What %rdi holds.
+// Describes the value in %rdi.
 struct FirstArgument {
   std::optional<FileAddr> address;  // a constant
   bool is_stack = false;            // where argc, argv and envp lie: all that a C function needs

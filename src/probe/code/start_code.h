@@ -16,7 +16,7 @@ struct StartFunctions {
   std::vector<std::string> notes;    // why not
 };
 
-// Whether there is anything to look for.
+// True if there is anything to look for.
 bool lacks_start_functions(const elf::SymbolTable& symbols);
 
 // _start is the entry point; main is what its code gives to __libc_start_main as first argument. Understood

@@ -24,10 +24,10 @@ WatchedSyscalls find_unmap_sites(std::span<const Module> modules);
 // cannot: that is an obstacle only in a program where something is called after filters.
 WatchedSyscalls find_filter_sites(std::span<const Module> modules);
 
-// Whether something in the program is called after filters.
+// True if the name of a module, or of a symbol in one, speaks of seccomp.
 bool mentions_filters(std::span<const Module> modules);
 
-// Whether code that came later takes memory away by itself, or blip cannot tell: how. Empty: it does not.
+// Says how code that came later takes memory away by itself, or that blip cannot tell. Empty if it does not.
 std::string syscalls_of_its_own(const Module& module);
 
 }  // namespace blip::probe

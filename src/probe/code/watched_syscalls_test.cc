@@ -15,7 +15,7 @@
 namespace blip::probe {
 namespace {
 
-// Of this process: its C library and its loader.
+// Returns the libraries of this process: its C library and its loader.
 std::vector<Module> libraries() {
   std::vector<Module> found;
   const auto take = [](dl_phdr_info* info, size_t, void* to) {

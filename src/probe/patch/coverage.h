@@ -26,7 +26,7 @@ struct Coverage {
   size_t jumps() const { return total - refused(); }
 };
 
-// What a plan comes to.
+// Counts what a plan arms and what it refuses.
 Coverage coverage_of(const ModulePlan& plan);
 
 struct RefusedInstruction {
@@ -48,7 +48,8 @@ Coverage coverage_of_exits(const Module& module, std::span<const elf::Function> 
                            const PlanOptions& options, x86::TrampolineSpace& space,
                            const std::function<void(const RefusedInstruction&)>& refused = {});
 
-// Where a file would be loaded: an executable or library that can be anywhere lies where the kernel puts one.
+// Returns the module as if it were loaded: an executable or library that can be anywhere lies where the
+// kernel puts one.
 Module assume_loaded(const Module& module);
 
 }  // namespace blip::probe

@@ -31,11 +31,11 @@ struct Edit {
 
   std::span<const uint8_t> original_bytes() const { return {original.data(), size}; }
   std::span<const uint8_t> changed_bytes() const { return {changed.data(), size}; }
-  // What must follow for the jump to lead where it should.
+  // The bytes that must follow for the jump to lead to the right place.
   std::span<const uint8_t> tail() const { return {changed.data() + size, size_t{length} - size}; }
   TargetAddr end() const { return addr + size; }
   bool is_short_jump() const { return length == 2; }
-  // Where a short jump leads.
+  // The target of a short jump.
   TargetAddr short_target() const {
     return addr + length + static_cast<uint64_t>(static_cast<int64_t>(static_cast<int8_t>(changed[1])));
   }

@@ -78,7 +78,7 @@ double fill_of(std::span<const PadJob> jobs, ProbeList probes, jit::Environment 
   return bound == 0 ? 1 : std::min(1.0, kMargin * static_cast<double>(used) / static_cast<double>(bound));
 }
 
-// What has been written of an area, or of a piece of one.
+// Holds what has been written of an area, or of a piece of one.
 class AreaPart {
  public:
   AreaPart(TargetAddr at, std::span<uint8_t> code) : at_(at), code_(code) {}
@@ -288,7 +288,7 @@ class AreaCutter {
   std::vector<Neighbourhood> areas_;
 };
 
-// What one module contributes to an area.
+// The part that one module contributes to an area.
 struct Member {
   AddrRange extent;
   std::vector<size_t> jobs, syscall_sites;

@@ -65,7 +65,7 @@ struct Neighbourhood {
   std::vector<size_t> syscall_sites;  // indices of system calls
 };
 
-// Of `env` only what is known before the process has been stopped.
+// Reads only those parts of `env` that are known before the process has been stopped.
 std::vector<Neighbourhood> group_sites(std::span<const Module> modules, std::span<const PadJob> jobs,
                                        ProbeList probes, std::span<const x86::SyscallSite> syscall_sites,
                                        const jit::Environment& env);
@@ -84,7 +84,7 @@ struct BuiltPad {
 struct BuiltArea {
   std::vector<BuiltPad> pads;
   std::vector<std::pair<size_t, std::string>> refused;  // job, reason
-  // What the kernel calls for SIGTRAP, and the runtime behind it; 0: not in this area.
+  // The kernel calls the stub for SIGTRAP, and the stub calls the runtime; 0 if they are not in this area.
   TargetAddr trap_stub{};
   TargetAddr runtime{};
 };

@@ -131,7 +131,7 @@ class PatchMaker {
 
   uint32_t number_of(const BuiltPad* pad) const { return input_.syscall_sites[pad->syscall_site].number; }
 
-  // Whether the bytes behind an edit will be those that its jump ends with.
+  // True if the bytes behind an edit will be those that its jump ends with.
   bool tail_stands(const EditSet& set, size_t i) const {
     const Edit& edit = set.edits()[i];
     size_t k = i + 1;

@@ -71,10 +71,10 @@ struct MadePatches {
 // A job without a pad among `pads` is no patch, and neither is what needs its bytes: those are refused here.
 MadePatches make_patches(const PatchInput& input);
 
-// What the file has where the jump of a site goes.
+// Returns the bytes that the file has where the jump of a site goes.
 std::array<uint8_t, abi::kJumpSize> first_instruction(const x86::SyscallSite& site);
 
-// Whether a window ends with the first instruction of a system call, which needs no jump of its own then.
+// True if a window ends with the first instruction of a system call, which then needs no jump of its own.
 bool covers(const x86::Rewrite& rewrite, const x86::SyscallSite& site);
 
 }  // namespace blip::probe

@@ -137,7 +137,7 @@ class PointPlanner {
     return kFirstBytes + (something_stays() ? kMostAhead + x86::kMaxInsnLength : 0);
   }
 
-  // Whether each is one instruction with room for a jump.
+  // True if each of them is one instruction with room for a jump.
   bool are_simple(std::span<const size_t> indices) const {
     return !something_stays() && std::all_of(indices.begin(), indices.end(), [&](size_t i) {
       const TargetAddr at = addresses_[i];

@@ -50,7 +50,7 @@ inline TargetAddr punned_target(TargetAddr at, uint8_t prefixes, size_t room, st
   return TargetAddr(at.value + prefixes + 5 + static_cast<uint64_t>(int64_t{distance}));
 }
 
-// What is to be armed in the child.
+// The sites and probes that are to be armed in the child.
 struct Plan {
   std::vector<Site> sites;
   std::vector<PlannedProbe> probes;

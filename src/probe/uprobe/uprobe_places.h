@@ -13,7 +13,7 @@
 
 namespace blip::probe {
 
-// Where the kernel is to put a uprobe.
+// A place where the kernel is to put a uprobe.
 struct UprobePlace {
   std::string path;  // leads to the mapped file itself, whatever its name means by now
   uint64_t offset = 0;

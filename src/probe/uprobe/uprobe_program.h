@@ -25,7 +25,7 @@ struct UprobeHit {
 };
 static_assert(sizeof(UprobeHit) == 176);
 
-// Of one probed address; the map's key is the address.
+// The counters of one probed address, which is the map's key.
 struct UprobeEntry {
   uint64_t hits = 0;       // while counting
   uint64_t discarded = 0;  // events that got no room in the ring

@@ -63,7 +63,7 @@ Error explain(const Error& error) {
                            paranoid));
 }
 
-// Of one place: what perf_event_open(2) said.
+// Explains why perf_event_open(2) refused one place.
 std::string why_refused(int error) {
   if (error == EOPNOTSUPP || error == 524 /* ENOTSUPP */)
     return "the kernel cannot put a uprobe on this instruction";

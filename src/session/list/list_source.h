@@ -33,7 +33,7 @@ struct ListSource {
   probe::ResolveContext context() const { return {memory ? &*memory : nullptr, unreadable, maps}; }
   // The module as it lies in the process; of a file, where the kernel might put it.
   probe::Module loaded(size_t m) const;
-  // What could not be looked at.
+  // Names what could not be looked at.
   std::vector<std::string> notes() const;
 };
 

@@ -13,7 +13,7 @@ namespace {
 using script::Type;
 using script::TypeKind;
 
-// What a pointer, a reference or an array of it leads to in the end.
+// Returns the type that pointers, references and arrays lead to in the end.
 const Type& without_pointers(const Type& type) {
   constexpr int kMostSteps = 8;
   const Type* at = &script::resolve(type);

@@ -9,11 +9,12 @@
 
 namespace blip::session {
 
-// Where the line tables of a module may be: its own file, its separate debug file. Addresses are the same in
-// both. They live as long as the module.
+// The images in which the line tables of a module may be: its own file, its separate debug file. Addresses
+// are the same in both. They live as long as the module.
 std::vector<std::span<const uint8_t>> debug_images(const probe::Module& module);
 
-// What dwz has put apart of its debugging information; empty: nothing, or it is not there.
+// The part of its debugging information that dwz has moved elsewhere; empty if there is none, or if it is
+// missing.
 std::span<const uint8_t> alternate_image(const probe::Module& module);
 
 }  // namespace blip::session

@@ -28,8 +28,8 @@ class DebugStore {
   // How names are found in what was opened, for users who ask.
   std::vector<std::string> notes() const;
 
-  // Of the process that is asked for next: paths that debugging information names (.dwo) mean to it what they
-  // mean to blip. Else none is opened.
+  // True if paths that debugging information names (.dwo) mean the same to blip and to the process that is
+  // asked for next. Otherwise none of them is opened.
   void share_root(bool shares) { shares_root_ = shares; }
 
  private:

@@ -59,7 +59,8 @@ class Child {
   pid_t pid_ = 0;
 };
 
-// What it writes until it closes its end. Ctrl-C reaches the child, too, and that is an end.
+// Returns all that the child writes until it closes its end. Ctrl-C reaches the child too, which also ends
+// it.
 Result<std::string> read_answer(const Fd& from) {
   const auto stop = std::chrono::steady_clock::now() + kPatience;
   std::string text;

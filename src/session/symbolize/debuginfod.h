@@ -8,8 +8,8 @@
 
 namespace blip::session {
 
-// Whether the user wants to be asked for debug files over the network: BLIP_DEBUGINFOD is 1, and
-// DEBUGINFOD_URLS names servers. Nobody is asked otherwise.
+// True if the user wants debug files to be fetched over the network: BLIP_DEBUGINFOD is 1, and
+// DEBUGINFOD_URLS names servers. Otherwise no server is asked.
 bool may_ask_debuginfod();
 
 // The debug file of that build, from a server or from what was fetched before, by elfutils' debuginfod-find.

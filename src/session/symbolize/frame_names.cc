@@ -12,7 +12,7 @@ namespace blip::session {
 
 namespace {
 
-// Where the file's own addresses begin: segments are mapped in whole pages.
+// The first of the file's own addresses; segments are mapped in whole pages.
 uint64_t first_page(const elf::ElfFile& file) {
   return file.segments().empty()
              ? 0

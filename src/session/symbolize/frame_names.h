@@ -25,7 +25,7 @@ class FrameNames {
   // A file that was mapped from `begin` on. Unless it can be read and has that build-id, in hex, if one is
   // known, frames in it keep their module's name only.
   void add_file(const std::string& path, uint64_t begin, uint64_t size, const std::string& build_id);
-  // What began there has gone.
+  // Forgets what began there.
   void remove(uint64_t begin);
 
   // Innermost first, at least one, the last not inlined. `is_return`: a return address, of which the call

@@ -37,7 +37,7 @@ class UnwindTables {
   // some, where backtraces will end; the others have theirs.
   Status update(std::span<const probe::Module> modules, std::span<const AddrRange> pads,
                 uint64_t most = kAll);
-  // Whether something was left by the last update.
+  // True if the last update left something undone.
   bool is_incomplete() const { return is_incomplete_; }
 
   const std::optional<probe::Module>& vdso() const { return vdso_; }

@@ -47,7 +47,7 @@ class Family {
   // A child that has just been born. False: it is not there any more.
   bool adopt(pid_t pid, FamilyNews& news);
   FamilyNews look();
-  // Whether it is time to look for new ones; look() does if it is, or if `hurry()` was called.
+  // True if it is time to look for new ones; look() does if it is, or if `hurry()` was called.
   bool scan_is_due() const { return Clock::now() >= next_scan_; }
   void hurry() { next_scan_ = {}; }
   // Gives those that have given up their memory, on their way out, the time to end.

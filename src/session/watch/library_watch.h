@@ -35,7 +35,7 @@ class LibraryWatch {
   LibraryWatch(const proc::Process& process, const proc::Memory& memory, probe::ModuleFiles& files,
                std::span<const probe::Module> modules, std::span<const proc::Map> maps);
 
-  // What was there at the last look.
+  // Returns the modules that were there at the last look.
   std::vector<probe::Module> modules() const;
 
   // Looking costs time in a process of many mappings: at most one twentieth of blip's is spent on it.

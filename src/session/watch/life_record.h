@@ -8,7 +8,7 @@
 
 namespace blip::session {
 
-// What pads tell of threads and processes that begin, end or become another program.
+// Pads write this record when a thread or process begins, ends or becomes another program.
 struct LifeRecord {
   enum Kind : uint8_t { kThread, kProcess, kExit, kExitGroup, kExec };
   static constexpr size_t kKinds = 5;

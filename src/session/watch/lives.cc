@@ -360,7 +360,7 @@ void Lives::tell(const Process& p, LifeEvent event) {
   pending_.push_back(std::move(event));
 }
 
-// What is not decided yet would be told with an earlier time.
+// The earliest time at which something that is not decided yet may be told.
 uint64_t Lives::held_since() const {
   uint64_t since = last_look_ns_;
   for (const auto& [key, birth] : births_) since = std::min(since, birth.before_ns);

@@ -36,7 +36,7 @@ struct LifeEvent {
   std::string path{};
 };
 
-// What one look from outside has found. It took place between `begin_ns` and `time_ns`.
+// The findings of one look from outside. It took place between `begin_ns` and `time_ns`.
 struct LifeLook {
   struct Changes {
     pid_t pid = 0;

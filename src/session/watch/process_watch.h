@@ -33,7 +33,7 @@ struct WatchedThread {
   std::string name{};
 };
 
-// What came and went since the last look.
+// All that came and went since the last look.
 struct ProcessChanges {
   std::vector<WatchedThread> begun, ended;
   std::vector<MappedLibrary> loaded, unloaded;
