@@ -8,36 +8,29 @@ constexpr Term kSpecs[] = {
     {"NAME",
      "a function of the executable; if it has none of that name, of every loaded library. Mangled and "
      "demangled names match. If no function has just that name, it means those of any namespace or class: "
-     "`handle` means `shop::Service::handle`, and a notice says so. A function's clones, which "
-     "compilers make for some of its callers, are that function: `f` also means `f.constprop.0` and "
-     "`f.isra.0` (but "
-     "not "
-     "`f.part.0` and `f.cold`, which f itself jumps to). `main` and `_start` are found in "
-     "stripped "
+     "`handle` means `shop::Service::handle`, and a notice says so. A function's clones, which compilers "
+     "make for some of its callers, are that function: `f` also means `f.constprop.0` and `f.isra.0` (but "
+     "not `f.part.0` and `f.cold`, which f itself jumps to). `main` and `_start` are found in stripped "
      "executables too"},
     {"GLOB",
      "a pattern with `*`, `?` or `[...]`, matched against the executable's functions; if none matches, "
-     "against "
-     "those of every loaded library, and a notice says so. `*` alone also means functions that have no name, "
-     "as in "
-     "stripped programs: they are called MODULE+0xADDR. Quote it: the shell has patterns too"},
+     "against those of every loaded library, and a notice says so. `*` alone also means functions that have "
+     "no name, as in stripped programs: they are called MODULE+0xADDR. Quote it: the shell has patterns too"},
     {"MODULE:NAME, MODULE:GLOB",
-     "the same in one module, named by its file name with or without `.so...`: "
-     "`libz.so.1:inflate`, `libz:inflate*`"},
+     "the same in one module, named by its file name with or without `.so...`: `libz.so.1:inflate`, "
+     "`libz:inflate*`"},
     {"*:GLOB", "in every module"},
     {"0xADDR",
      "an address in the process: of the function that begins there, or, for `--probe`, of an instruction"},
     {"SYMBOL+OFFSET", "of `--probe`: an instruction of a function, as `objdump -d` and debuggers show it"},
     {"FILE+0xOFF",
-     "of `--probe`: an instruction by its address in the file, as `objdump -d` shows it: "
-     "`libz.so.1+0x3c40`. Needed where several functions have one name"},
+     "of `--probe`: an instruction by its address in the file, as `objdump -d` shows it: `libz.so.1+0x3c40`. "
+     "Needed where several functions have one name"},
     {"several probes at one place",
      "each has its own filter, data and event: `--function f --filter 'n < 2' --function f --filter 'n > 7'` "
      "gives an event for the first and one for the second. Of a function, what is asked for twice in exactly "
      "the same way, under the same name, is one probe: `--function f --function 'f*'` gives one event for "
-     "each "
-     "call of f. "
-     "`blip count` tells the rows of one function apart by their filters"},
+     "each call of f. `blip count` tells the rows of one function apart by their filters"},
 };
 
 constexpr Term kContexts[] = {
@@ -57,12 +50,11 @@ constexpr Term kExitStatus[] = {
 
 constexpr Term kFiles[] = {
     {"./blip-COMM-PID-DATE-TIME",
-     "where `blip record` writes without `-o`: a directory with a CTF 1.8 trace, "
-     "one stream per CPU. babeltrace2 and Trace Compass read it"},
+     "where `blip record` writes without `-o`: a directory with a CTF 1.8 trace, one stream per CPU. "
+     "babeltrace2 and Trace Compass read it"},
     {"$XDG_CACHE_HOME/blip, ~/.cache/blip",
      "indexes of large debugging information, by build-id, so that the next start is fast; at most 512 MB. "
-     "They may "
-     "be deleted at any time"},
+     "They may be deleted at any time"},
 };
 
 constexpr Term kEnvironment[] = {
@@ -70,26 +62,25 @@ constexpr Term kEnvironment[] = {
     {"TERM", "`dumb` means no colours and no status line"},
     {"BLIP_DEBUGINFOD",
      "`1`: debugging information that is not on this machine is asked for at the servers that "
-     "DEBUGINFOD_URLS names, "
-     "by elfutils' debuginfod-find. It takes a minute at most; nobody is asked without this"},
+     "DEBUGINFOD_URLS names, by elfutils' debuginfod-find. It takes a minute at most; nobody is asked "
+     "without this"},
     {"BLIP_CACHE", "`off`: nothing is read from or written to the cache directory"},
     {"BLIP_LOG", "for blip's developers: modules whose log goes to stderr (`proc,ring`, or `all`)"},
 };
 
 constexpr Term kPermissions[] = {
     {"kernel.yama.ptrace_scope = 1",
-     "the default of many distributions: only own children may be traced. Start "
-     "the program under blip (`-c`, `--`), run blip as root, or "
-     "`sysctl kernel.yama.ptrace_scope=0`"},
+     "the default of many distributions: only own children may be traced. Start the program under blip "
+     "(`-c`, `--`), run blip as root, or `sysctl kernel.yama.ptrace_scope=0`"},
     {"kernel.yama.ptrace_scope = 2", "root only"},
     {"kernel.yama.ptrace_scope = 3", "nobody, until the next boot"},
     {"another user's process", "run blip as that user or as root"},
     {"a process that is not dumpable",
-     "set-uid programs, programs whose file you may not read, and those that "
-     "called `prctl(PR_SET_DUMPABLE, 0)`: root only"},
+     "set-uid programs, programs whose file you may not read, and those that called `prctl(PR_SET_DUMPABLE, "
+     "0)`: root only"},
     {"containers",
-     "run blip as root outside, or inside the container with the capability SYS_PTRACE and a "
-     "seccomp profile that allows ptrace"},
+     "run blip as root outside, or inside the container with the capability SYS_PTRACE and a seccomp profile "
+     "that allows ptrace"},
 };
 
 constexpr Term kBelonging[] = {
@@ -98,30 +89,27 @@ constexpr Term kBelonging[] = {
     {"blip trace -p 1 --function a --context tid --function b", "after a probe: `a` alone has tid"},
     {"blip trace -p 1 --function a --function b --context tid",
      "only the last probe has the option: `a` and `b` have tid. The same holds for `--args` and `--locals`, "
-     "and a "
-     "notice says so"},
+     "and a notice says so"},
     {"blip trace -p 1 --function a --args --function b --context tid",
      "each option for itself: `a` has its arguments and tid, `b` has tid"},
     {"blip trace -p 1 --function a --function b --context tid,backtrace",
      "a backtrace is dear and never goes to other probes: `a` has tid, `b` has tid and the backtrace"},
     {"blip trace -p 1 --function a --function b --filter 'n > 5' --capture n",
      "`--filter` and `--capture` name variables of one function: they are `b`'s alone, and a notice says so. "
-     "Before "
-     "the first probe they hold for all"},
+     "Before the first probe they hold for all"},
 };
 
 constexpr Topic kBelongingTopic = {"WHICH PROBES AN OPTION MEANS",
                                    "`--context`, `--args`, `--locals`, `--filter` and `--capture` belong to "
-                                   "the probe before them; before the first "
-                                   "probe, to all. `--context`, `--args` or `--locals` that only the last of "
-                                   "several probes has belongs to all:",
+                                   "the probe before them; before the first probe, to all. `--context`, "
+                                   "`--args` or `--locals` that only the last of several probes has belongs "
+                                   "to all:",
                                    kBelonging};
 
 constexpr Topic kTopics[] = {
     {"SPEC",
      "Which functions or instructions a probe means. Numbers are decimal, octal with `0` or hex with `0x` in "
-     "front. The separator is a single `:`, so C++ names with `::` need nothing "
-     "special.",
+     "front. The separator is a single `:`, so C++ names with `::` need nothing special.",
      kSpecs},
     {"CONTEXTS", "What is stored with each event, besides its time. `blip trace` shows the thread always.",
      kContexts},
@@ -130,16 +118,17 @@ constexpr Topic kTopics[] = {
     {"FILES", "", kFiles},
     {"ENVIRONMENT", "", kEnvironment},
     {"PERMISSIONS",
-     "blip needs what a debugger needs: the right to ptrace the target. The message says which of "
-     "these stands in the way:",
+     "blip needs what a debugger needs: the right to ptrace the target. The message says which of these "
+     "stands in the way:",
      kPermissions},
     {"NOTES",
-     "What goes wrong never harms the target: a function that cannot be patched safely is refused, and "
-     "`-v` says why. If blip itself is killed, the target runs on; `blip clean`, or the next blip that "
-     "comes to it, cleans up.\n\nLines of blip's own go to stderr and begin with `blip: `. Those that begin "
-     "with "
-     "`blip: still ` tell what takes longer than half a second; on a terminal that is one line which "
-     "vanishes. `-q` turns both off.",
+     "What goes wrong never harms the target: a function that cannot be patched safely is refused, and `-v` "
+     "says why. If blip itself is killed, the target runs on; `blip clean`, or the next blip that comes to "
+     "it, cleans up.\n"
+     "\n"
+     "Lines of blip's own go to stderr and begin with `blip: `. Those that begin with `blip: still ` tell "
+     "what takes longer than half a second; on a terminal that is one line which vanishes. `-q` turns both "
+     "off.",
      {}},
 };
 
@@ -151,15 +140,12 @@ std::string_view one_line_description() {
 
 std::string_view description() {
   return "blip puts probes on functions of a running process and writes what they record to a CTF trace, to "
-         "the "
-         "terminal, or into a table. The process is not restarted or rebuilt, no library is loaded into it, "
-         "and "
-         "no debugger stays attached to it: it is stopped for some milliseconds at the start and at the end. "
-         "A "
-         "hit costs about as much as reading the clock.\n\n"
+         "the terminal, or into a table. The process is not restarted or rebuilt, no library is loaded into "
+         "it, and no debugger stays attached to it: it is stopped for some milliseconds at the start and at "
+         "the end. A hit costs about as much as reading the clock.\n"
+         "\n"
          "When the trace ends, by Ctrl-C, a limit, or the end of the process, its code is byte for byte what "
-         "it "
-         "was.";
+         "it was.";
 }
 
 const Topic& first_topic() { return kBelongingTopic; }

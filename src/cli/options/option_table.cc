@@ -78,8 +78,7 @@ constexpr VerbFact kVerbs[] = {
      "entry would be patched (nop5, insn: one instruction makes room; window: several do; other words: see\n"
      "--coverage; refused), module, name; behind\n"
      "a # why not. Nothing is stopped or changed. GLOB is a SPEC as for --function; without it: all "
-     "functions "
-     "of the\n"
+     "functions of the\n"
      "executable, those without a name as MODULE+0xADDRESS. -v adds source lines, mangled names, aliases, "
      "build-ids,\n"
      "and with a GLOB the signature, the variables that can be seen there, and the layout of their types.",
@@ -132,28 +131,22 @@ constexpr OptionFact kOptions[] = {
     {OptionId::kFunction, OptionGroup::kProbes, "", "function", "SPEC",
      "entry of every function matching SPEC: NAME, GLOB, MODULE:NAME or MODULE:GLOB, mangled or not. A NAME "
      "or GLOB is looked for in the executable and, if nothing there matches, in its libraries; '*:GLOB' in "
-     "all "
-     "modules. handle also means ns::Class::handle. Repeatable",
+     "all modules. handle also means ns::Class::handle. Repeatable",
      kTracing, "entries of functions: NAME, GLOB, MODULE:NAME, '*:GLOB'"},
     {OptionId::kReturn, OptionGroup::kProbes, "", "return", "SPEC",
      "every return of the functions matching SPEC, as for --function: one event at each exit, NAME:return, "
-     "with "
-     "ret (all of "
-     "rax, whatever the function's type is), latency_ns (since the entry), depth (how many calls of probed "
-     "functions it was in, at most 65535) and tail (1: it ended with a jump to another function, ret is not "
-     "known). Calls "
-     "that "
-     "longjmp or "
-     "an exception leaves give no event. Not in Go. Repeatable",
+     "with ret (all of rax, whatever the function's type is), latency_ns (since the entry), depth (how many "
+     "calls of probed functions it was in, at most 65535) and tail (1: it ended with a jump to another "
+     "function, ret is not known). Calls that longjmp or an exception leaves give no event. Not in Go. "
+     "Repeatable",
      kTracing, "their returns: ret, latency_ns, depth"},
     {OptionId::kProbe, OptionGroup::kProbes, "", "probe", "SPEC",
      "one instruction: SYMBOL+OFFSET, 0xADDR (an address in the process), FILE+0xOFF (an address in the "
-     "file, "
-     "as objdump shows it), or SYMBOL for its first. Repeatable",
+     "file, as objdump shows it), or SYMBOL for its first. Repeatable",
      kTracing, "one instruction: SYMBOL+OFFSET, 0xADDR, FILE+0xOFF"},
     {OptionId::kLine, OptionGroup::kProbes, "", "line", "FILE:LINE",
-     "wherever the code of a source line begins, inlined copies included. Needs debugging information. "
-     "FILE is a file's name or the end of its path. Repeatable",
+     "wherever the code of a source line begins, inlined copies included. Needs debugging information. FILE "
+     "is a file's name or the end of its path. Repeatable",
      kTracing, "where the code of a source line begins"},
     {OptionId::kEveryInstruction, OptionGroup::kProbes, "", "every-instruction", "SPEC",
      "each instruction of every function matching SPEC, as for --function; the events carry the ip. "
@@ -161,17 +154,16 @@ constexpr OptionFact kOptions[] = {
      kTracing, "each instruction of functions"},
     {OptionId::kFilter, OptionGroup::kProbes, "", "filter", "EXPR",
      "record or count only hits that EXPR is true for, which is written as for --capture, as in 'n > 100 && "
-     "req->path == \"/admin\"'. What cannot be read is not true. Of returns: as in 'latency > 1ms && "
-     "$return < 0 && entry(n) > 5'; ret is unsigned, (int)ret and (long)ret are not. Belongs to the probe "
-     "before it; before the first probe, to all, or to all returns if it is about them. A function that "
-     "several mean is probed once, with the filter of the first",
+     "req->path == \"/admin\"'. What cannot be read is not true. Of returns: as in 'latency > 1ms && $return "
+     "< 0 && entry(n) > 5'; ret is unsigned, (int)ret and (long)ret are not. Belongs to the probe before it; "
+     "before the first probe, to all, or to all returns if it is about them. A function that several mean is "
+     "probed once, with the filter of the first",
      kTracing, "only hits it is true for: 'n > 100 && req->len'"},
     {OptionId::kArgs, OptionGroup::kProbes, "", "args", "",
      "store the arguments of the function, by name and type where debugging information or blip's table of "
-     "the C "
-     "library's functions tells them, else the six registers arg0 to arg5. Belongs to the probe before it; "
-     "before the first probe, or if only the last of several has it, to all. Of returns: as they were at the "
-     "entry",
+     "the C library's functions tells them, else the six registers arg0 to arg5. Belongs to the probe before "
+     "it; before the first probe, or if only the last of several has it, to all. Of returns: as they were at "
+     "the entry",
      kEvents, "store the arguments, by name and type"},
     {OptionId::kLocals, OptionGroup::kProbes, "", "locals", "",
      "store every local variable that is visible at the probe. Needs debugging information. Belongs to the "
@@ -180,11 +172,9 @@ constexpr OptionFact kOptions[] = {
     {OptionId::kCapture, OptionGroup::kProbes, "", "capture", "LIST",
      "store the values of expressions, separated by commas, as C would write them: n, req->path, "
      "req->headers[2].name, *p, buf[0..n], (struct job *)arg, module::global, $rax, arg0; NAME = EXPR gives "
-     "a field "
-     "its name. Of returns: $return (what the function returns, by its type), latency_ns, entry(EXPR) (what "
-     "EXPR was "
-     "when the call began), globals. Belongs to the probe before it; before the first probe, to all. "
-     "Repeatable",
+     "a field its name. Of returns: $return (what the function returns, by its type), latency_ns, "
+     "entry(EXPR) (what EXPR was when the call began), globals. Belongs to the probe before it; before the "
+     "first probe, to all. Repeatable",
      kEvents, "store values: n, req->path, buf[0..n], $return"},
     {OptionId::kStringMax, OptionGroup::kProbes, "", "string-max", "N",
      "store at most N bytes of a string (256)", kEvents},
@@ -194,34 +184,25 @@ constexpr OptionFact kOptions[] = {
      "store structures in structures, and containers in containers, at most N deep (3)", kEvents},
     {OptionId::kNoInline, OptionGroup::kProbes, "", "no-inline", "",
      "only functions that are called. Without this, the NAME of a function also means its inlined copies, "
-     "where "
-     "debugging information tells of them: one event where a copy begins, NAME (inlined in CALLER). A GLOB "
-     "never "
-     "means those",
+     "where debugging information tells of them: one event where a copy begins, NAME (inlined in CALLER). A "
+     "GLOB never means those",
      kTracing | kList},
     {OptionId::kNoTid, OptionGroup::kProbes, "", "no-tid", "",
      "store the thread (vtid) only in events of probes with --context tid. Without this every event has it, "
-     "in 4 "
-     "bytes. Readers nest calls by it",
+     "in 4 bytes. Readers nest calls by it",
      kRecord},
     {OptionId::kLatency, OptionGroup::kProbes, "", "latency", "",
      "measure calls instead of counting hits: --function and --return then mean the same, every call of the "
-     "functions "
-     "matching, as for --return. The table has the number of calls, the sum, the mean, the 50th and 99th "
-     "percentile (at most an "
-     "eighth too high), the longest, the calls that were left by longjmp or an exception (abandoned) and "
-     "those "
-     "that were open at "
-     "the end. With --filter only calls that pass count",
+     "functions matching, as for --return. The table has the number of calls, the sum, the mean, the 50th "
+     "and 99th percentile (at most an eighth too high), the longest, the calls that were left by longjmp or "
+     "an exception (abandoned) and those that were open at the end. With --filter only calls that pass count",
      kCount, "measure calls: mean, percentiles, the longest"},
     {OptionId::kContext, OptionGroup::kProbes, "", "context", "TYPE[,TYPE]",
-     "what to store with each event: reg:NAME (reg:rdi), regs, ip, pid, tid, comm, cpu, backtrace (the "
-     "calls that led there, without frame pointers), or TYPE:NAME:ADDR, a "
-     "value in "
-     "memory: TYPE is int8 to int64, uint8 to uint64, int, long, float, double, pointer, string or bytes[N], "
-     "NAME the "
-     "field's name, ADDR a number or SYMBOL+OFFSET. Belongs to the probe before it; before the first probe, "
-     "or if only the last of several has it, to all (but not a backtrace). Repeatable",
+     "what to store with each event: reg:NAME (reg:rdi), regs, ip, pid, tid, comm, cpu, backtrace (the calls "
+     "that led there, without frame pointers), or TYPE:NAME:ADDR, a value in memory: TYPE is int8 to int64, "
+     "uint8 to uint64, int, long, float, double, pointer, string or bytes[N], NAME the field's name, ADDR a "
+     "number or SYMBOL+OFFSET. Belongs to the probe before it; before the first probe, or if only the last "
+     "of several has it, to all (but not a backtrace). Repeatable",
      kTracing, "store reg:rdi, regs, ip, comm, cpu, backtrace, ..."},
     {OptionId::kLifecycle, OptionGroup::kProbes, "", "lifecycle", "",
      "also events for processes and threads that begin and end, fork, exec, libraries that are loaded and "
@@ -232,19 +213,16 @@ constexpr OptionFact kOptions[] = {
      "how many probes may be armed before blip refuses (20000)", kTracing},
     {OptionId::kClock, OptionGroup::kProbes, "", "clock", "CLOCK",
      "where times come from: tsc (the CPU's cycle counter), monotonic (the kernel's clock, slower), auto "
-     "(the "
-     "default: tsc where it is constant). Of count only with --latency",
+     "(the default: tsc where it is constant). Of count only with --latency",
      kTracing},
     {OptionId::kBackend, OptionGroup::kProbes, "", "backend", "BACKEND",
      "how a probe gets control: jump (into code that blip puts into the process), trap (see --allow-trap, "
-     "for "
-     "every probe), uprobe (the kernel's "
-     "breakpoints: root only, about a hundred times slower, follows no forks), auto (the default: jump)",
+     "for every probe), uprobe (the kernel's breakpoints: root only, about a hundred times slower, follows "
+     "no forks), auto (the default: jump)",
      kTracing},
     {OptionId::kAllowTrap, OptionGroup::kProbes, "", "allow-trap", "",
      "where no jump fits, use int3 and a SIGTRAP handler in the process: slow, and a thread that blocks "
-     "SIGTRAP "
-     "later and meets one ends the process. Not in the C library, Go, or under seccomp",
+     "SIGTRAP later and meets one ends the process. Not in the C library, Go, or under seccomp",
      kTracing},
     {OptionId::kMovedFaults, OptionGroup::kProbes, "", "moved-faults", "WHAT",
      "instructions that may fault (SIGSEGV, SIGBUS, SIGFPE), where a probe would move them: the program's "
@@ -261,8 +239,8 @@ constexpr OptionFact kOptions[] = {
      kView, "only events of this thread"},
     {OptionId::kFrom, OptionGroup::kEvents, "", "from", "TIME",
      "only events at TIME or later: 2s or 20ms after the first event of the trace, -2s before the last one, "
-     "14:03:07.25 (as events show it), '2026-01-31 14:03:07.25' (local; UTC with a Z behind), "
-     "@1700000000.25 (seconds since 1970; 16 digits or more are nanoseconds, as in JSON)",
+     "14:03:07.25 (as events show it), '2026-01-31 14:03:07.25' (local; UTC with a Z behind), @1700000000.25 "
+     "(seconds since 1970; 16 digits or more are nanoseconds, as in JSON)",
      kView, "from 2s after the begin, -2s before the end, 14:03:07"},
     {OptionId::kTo, OptionGroup::kEvents, "", "to", "TIME", "only events at TIME, as for --from, or earlier",
      kView, "up to TIME, as for --from"},
@@ -287,15 +265,14 @@ constexpr OptionFact kOptions[] = {
      "with -n: also the processes that start later; waits for the first one if there is none", kTracing,
      "with -n: also those that start later"},
     {OptionId::kCommand, OptionGroup::kTarget, "c", "command", "\"CMD\"",
-     "start CMD, split into words like sh does (no shell runs), and trace it from its first instruction. "
-     "-- CMD ARGS... is the same in words",
+     "start CMD, split into words like sh does (no shell runs), and trace it from its first instruction. -- "
+     "CMD ARGS... is the same in words",
      kTracing, "start CMD and trace it; -- CMD ARGS... is the same"},
     {OptionId::kNoFollowFork, OptionGroup::kTarget, "", "no-follow-fork", "",
      "leave the children of traced processes alone", kTracing, "leave children alone"},
     {OptionId::kFollowExec, OptionGroup::kTarget, "", "follow-exec", "",
      "trace a process that calls exec, or a child that does, on in its new program, some milliseconds after "
-     "it "
-     "started. What does not match yet may match later",
+     "it started. What does not match yet may match later",
      kTracing, "trace on in the new program after exec"},
     {OptionId::kWaitLibrary, OptionGroup::kTarget, "", "wait-library", "",
      "go on if nothing matches yet: libraries that the process loads later may. (A SPEC of a library that is "
@@ -319,8 +296,7 @@ constexpr OptionFact kOptions[] = {
      kTrace, "write the events to FILE instead of stdout"},
     {OptionId::kCoverage, OptionGroup::kOutput, "", "coverage", "",
      "how each instruction of the functions would be patched: how many by which way, and why others are "
-     "refused; "
-     "-v lists those",
+     "refused; -v lists those",
      kList, "how each instruction would be patched"},
     {OptionId::kJson, OptionGroup::kOutput, "", "json", "", "one JSON object per line (docs/json.md)",
      kTrace | kCount | kList | kView, "one JSON object per line (docs/json.md)"},

@@ -43,8 +43,7 @@ const char* yama_advice(int scope) {
   switch (scope) {
     case 1:
       return "kernel.yama.ptrace_scope is 1, which allows tracing of own children only: start the program "
-             "with -c, run "
-             "blip as root, or set it to 0 (sysctl kernel.yama.ptrace_scope=0)";
+             "with -c, run blip as root, or set it to 0 (sysctl kernel.yama.ptrace_scope=0)";
     case 2:
       return "kernel.yama.ptrace_scope is 2, which allows tracing by root only: run blip as root, or set it "
              "to 0";
@@ -81,8 +80,8 @@ Error denied_by_policy(const AccessFacts& facts) {
   if (facts.self.seccomp_mode != 0)
     return denied(
         facts,
-        "may not be traced: blip itself runs under a seccomp filter (a container's?) that may forbid "
-        "ptrace: allow it (docker: --cap-add=SYS_PTRACE) or run blip outside");
+        "may not be traced: blip itself runs under a seccomp filter (a container's?) that may forbid ptrace: "
+        "allow it (docker: --cap-add=SYS_PTRACE) or run blip outside");
   if (confines(facts.security_label))
     return denied(facts, fmt::format("is confined by a security module (label '{}') that may forbid tracing: "
                                      "run blip as root, or change that policy",
@@ -142,8 +141,7 @@ Error explain_denial(const AccessFacts& facts) {
   if (!facts.dumpable)
     return denied(facts,
                   "protects itself from tracing (set-uid program, unreadable executable or PR_SET_DUMPABLE): "
-                  "run blip as "
-                  "root");
+                  "run blip as root");
   if (!all_are(facts.target.gids, facts.self.gids[0]))
     return denied(facts,
                   fmt::format("runs with another group (gid {}): run blip as root", facts.target.gids[1]));

@@ -32,8 +32,7 @@ Status refuse_blip_and_ancestors(pid_t pid, Init init) {
     if (ancestor == pid && pid == 1)
       return unsupported(
           "process 1 is init, from which all others descend: the machine, or the container, ends with it. "
-          "Root "
-          "may trace it with --allow-init");
+          "Root may trace it with --allow-init");
     if (ancestor == pid)
       return unsupported(fmt::format("process {} is an ancestor of blip: run blip from elsewhere", pid));
     const auto status = read_status(ancestor, ancestor);
@@ -108,8 +107,8 @@ Status refuse_valgrind(pid_t pid, const std::string& path) {
   if (path.find("/valgrind/") == std::string::npos || path.find("-amd64-linux") == std::string::npos)
     return {};
   return unsupported(fmt::format(
-      "process {} runs under valgrind, which executes a translation of it: probes in its code would "
-      "not be reached. Run it without valgrind",
+      "process {} runs under valgrind, which executes a translation of it: probes in its code would not be "
+      "reached. Run it without valgrind",
       pid));
 }
 
