@@ -42,6 +42,7 @@ struct Numbers {
     unsigned short e : 9;
   } bf{6, -9, 0x7ffffff0, 0xfffffff0, 500};
   float f = 0.1F;
+  float g = 16777216.0F;  // the next integer is none of the floats
   double d = 0.1;
 };
 
@@ -51,7 +52,7 @@ signed char c = -7; unsigned char uc = 250; short s = -300; unsigned short us = 
 unsigned u = 4000000000U; long l = -5000000000L; unsigned long ul = 18000000000000000000UL;
 struct { unsigned a : 3; int b : 5; unsigned c : 31; unsigned d : 32; unsigned short e : 9; } bf =
   {6, -9, 0x7ffffff0, 0xfffffff0, 500};
-float f = 0.1F; double d = 0.1;
+float f = 0.1F, g = 16777216.0F; double d = 0.1;
 #define SHOW(x) printf("%lld %d %d\n", (long long)(x), (int)sizeof(x), (__typeof__(x))-1 < 0)
 int main(void) {
 )";
@@ -70,6 +71,7 @@ class Program {
     add("l", "long", offsetof(Numbers, l));
     add("ul", "unsigned long", offsetof(Numbers, ul));
     add("f", "float", offsetof(Numbers, f));
+    add("g", "float", offsetof(Numbers, g));
     add("d", "double", offsetof(Numbers, d));
     const Type &unsigned_int = builtin("unsigned int"), &signed_int = builtin("int");
     const Type& fields =
@@ -136,24 +138,51 @@ class Writer {
 
  private:
   using Words = std::vector<std::string_view>;
-  inline static const Words kAtoms = {
-      "c",  "uc",      "s",       "us",         "i",          "u",          "l",
-      "ul", "(+bf.a)", "(+bf.b)", "(+bf.c)",    "(+bf.d)",    "(+bf.e)",    "1",
-      "7",  "1u",      "2l",      "0x80000000", "4294967295", "2147483647", "3ul"};
+  inline static const Words kAtoms = {"c",  "uc",   "s",    "us",         "i",          "u",          "l",
+                                      "ul", "bf.a", "bf.b", "bf.c",       "bf.d",       "bf.e",       "1",
+                                      "7",  "1u",   "2l",   "0x80000000", "4294967295", "2147483647", "3ul"};
   inline static const Words kUnary = {"-", "~", "!", "+"};
   inline static const Words kCasts = {"signed char", "unsigned char", "short", "unsigned short",
                                       "int",         "unsigned int",  "long",  "unsigned long"};
   inline static const Words kDivisions = {"/", "%"};
   inline static const Words kBinary = {"+", "-", "*", "&", "|", "^"};
   inline static const Words kOrder = {"<", "<=", ">", ">=", "==", "!="};
-  inline static const Words kReals = {"f", "d", "(float)d", "(double)f", "0.1", "1.5", "(float)0.1"};
+  inline static const Words kReals = {"f",
+                                      "g",
+                                      "d",
+                                      "(float)d",
+                                      "(double)f",
+                                      "(double)g",
+                                      "0.1",
+                                      "1.5",
+                                      "(float)0.1",
+                                      "(float)16777217",
+                                      "(float)9007199791611905",
+                                      "(double)9007199254740993",
+                                      "16777217.0"};
+  inline static const Words kWhole = {
+      "0",          "1",           "16777216",         "16777217",         "-16777217",
+      "2147483647", "4294967295u", "9007199791611905", "9007199254740993", "18446744073709551615ul"};
 
   std::string pick(const Words& words) { return std::string(words[random_() % words.size()]); }
+
+  // Two numbers of which one at least is no integer.
+  std::string order_of_reals() {
+    std::string left = real(), right = random_() % 2 ? real() : pick(kWhole);
+    if (random_() % 2) std::swap(left, right);
+    return fmt::format("({} {} {})", left, pick(kOrder), right);
+  }
+
+  std::string real() {
+    if (random_() % 4) return pick(kReals);
+    return fmt::format("({} ? {} : {})", pick(kAtoms), pick(kReals),
+                       random_() % 2 ? pick(kReals) : pick(kWhole));
+  }
 
   std::string truth(int depth) {
     switch (random_() % 5) {
       case 0:
-        return fmt::format("({} {} {})", pick(kReals), pick(kOrder), pick(kReals));
+        return order_of_reals();
       case 1:
         return fmt::format("({} {} {})", integer(std::max(depth - 1, 0)), random_() % 2 ? "&&" : "||",
                            integer(std::max(depth - 1, 0)));
@@ -213,6 +242,21 @@ TEST(CRules, bit_fields_narrower_than_int_are_ints) {
   EXPECT_EQ(program.shown("bf.d - 1 > 0"), "1 4 1");
   EXPECT_EQ(program.shown("(float)d == f"), "1 4 1");
   EXPECT_EQ(program.shown("d == f"), "0 4 1");
+}
+
+TEST(CRules, integers_become_floats_where_they_meet_one) {
+  Program program;
+  EXPECT_EQ(program.shown("g == 16777217"), "1 4 1");
+  EXPECT_EQ(program.shown("g < 16777217"), "0 4 1");
+  EXPECT_EQ(program.shown("g == 16777217.0"), "0 4 1");
+  EXPECT_EQ(program.shown("(i ? 16777217 : f) == g"), "1 4 1");
+  EXPECT_EQ(program.shown("sizeof(i ? f : 1)"), "4 8 0");
+}
+
+TEST(CRules, times_and_sizes_are_long) {
+  Program program;
+  EXPECT_EQ(program.shown("10s * 10 == 100000000000"), "1 4 1");
+  EXPECT_EQ(program.shown("2M * 2k"), "4294967296 8 1");
 }
 
 TEST(CRules, doubles_become_the_nearest_float) {

@@ -168,12 +168,12 @@ class Lexer {
     return longs <= 2 && unsigneds <= 1;
   }
 
-  // 10ms is 10000000, of a whole number; 64k is 65536.
+  // 10ms is 10000000, of a whole number; 64k is 65536. They are long, so that 10s * 10 is not too large.
   Status take_scaled(uint64_t number, uint64_t unit) {
     if (__builtin_mul_overflow(number, unit, &token_.number))
       return error("this number is too large: it needs 64 bits or less");
     token_.kind = TokenKind::kNumber;
-    token_.is_decimal = true;
+    token_.is_decimal = token_.is_long = true;
     return {};
   }
 

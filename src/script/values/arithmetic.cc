@@ -52,6 +52,15 @@ Op operation(std::string_view sign) {
   return sign == "<" || sign == ">" ? Op::kLess : Op::kLessEqual;
 }
 
+// A float, which C converts integers to that it meets.
+bool is_single(const Type& type) { return type.kind == TypeKind::kFloat && type.size == sizeof(float); }
+
+// An integer as the nearest double, or float. Not by way of the double: that would be rounded twice.
+template <typename T>
+double nearest(T integer, bool is_float) {
+  return is_float ? static_cast<double>(static_cast<float>(integer)) : static_cast<double>(integer);
+}
+
 const char* kNoFloats = "floating-point numbers can be shown and compared, not computed with";
 
 }  // namespace
@@ -163,19 +172,19 @@ Result<Operand> Arithmetic::compare(std::string_view sign, const Number& a, cons
   return truth_value(builder_.add(op, left, right, is_order && type.is_signed));
 }
 
-Result<uint32_t> Arithmetic::as_double(const Number& n) {
+Result<uint32_t> Arithmetic::as_double(const Number& n, bool is_float) {
   if (n.is_float) return n.node;
   const auto value = builder_.constant_of(n.node);
   if (!value || n.is_pointer)
     return refusal("a floating-point number can be compared with another, or with a constant");
   const auto number =
-      n.type->is_signed ? static_cast<double>(static_cast<int64_t>(*value)) : static_cast<double>(*value);
+      n.type->is_signed ? nearest(static_cast<int64_t>(*value), is_float) : nearest(*value, is_float);
   return builder_.constant(std::bit_cast<uint64_t>(number));
 }
 
 Result<Operand> Arithmetic::compare_floats(std::string_view sign, const Number& a, const Number& b) {
-  TRY(uint32_t left, as_double(a));
-  TRY(uint32_t right, as_double(b));
+  TRY(uint32_t left, as_double(a, is_single(*b.type)));
+  TRY(uint32_t right, as_double(b, is_single(*a.type)));
   if (sign.starts_with('>')) std::swap(left, right);
   if (sign == "==" || sign == "!=") {
     const uint32_t equal = builder_.add(Op::kEqualFloat, left, right);
@@ -235,14 +244,16 @@ Result<Operand> Arithmetic::conditional(const Operand& test, const Operand& yes,
   TRY(const uint32_t condition, truth(test));
   TRY(Number a, number(yes));
   TRY(Number b, number(no));
+  const bool is_float = (is_single(*a.type) || !a.is_float) && (is_single(*b.type) || !b.is_float);
   if (a.is_float != b.is_float) {
-    TRY(a.node, as_double(a));
-    TRY(b.node, as_double(b));
+    TRY(a.node, as_double(a, is_float));
+    TRY(b.node, as_double(b, is_float));
     a.is_float = b.is_float = true;
   }
   const auto select = [&] {
     return builder_.add({.op = Op::kSelect, .a = condition, .b = a.node, .c = b.node});
   };
+  if (a.is_float && is_float) return access_.value(narrow(builder_, select()), *builtin_type("float"));
   if (a.is_float) return access_.value(select(), *builtin_type("double"));
   if (a.is_pointer || b.is_pointer) {
     const bool same = a.is_pointer && b.is_pointer;
@@ -274,8 +285,8 @@ Result<Operand> Arithmetic::cast(const Operand& a, const Type& type) {
       if (n.is_float) break;
       return access_.value(n.node, type);
     case TypeKind::kFloat: {
-      TRY(const uint32_t node, as_double(n));
       const bool is_float = to.size == sizeof(float);
+      TRY(const uint32_t node, as_double(n, is_float));
       if (is_float && n.is_float && n.type->size == sizeof(float)) return a;
       return access_.value(is_float ? narrow(builder_, node) : node,
                            *builtin_type(is_float ? "float" : "double"));

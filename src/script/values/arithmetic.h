@@ -28,7 +28,8 @@ class Arithmetic {
   };
   Result<Number> number(const Operand& a);
   Number converted(const Number& n, uint64_t size, bool is_signed);
-  Result<uint32_t> as_double(const Number& n);
+  // is_float: rounded to a float, as C converts an integer that meets one.
+  Result<uint32_t> as_double(const Number& n, bool is_float);
   Operand integer(uint32_t node, uint64_t size, bool is_signed);
   Operand truth_value(uint32_t node) { return integer(node, 4, true); }
 
