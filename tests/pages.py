@@ -162,7 +162,7 @@ def normalized(text, vary):
     for name in vary:
         if name.endswith("="):
             word = re.escape(name[:-1])
-            text = re.sub(rf"\b{word} = [^\s,}}]+|\"{word}\":[^,}}]+", f"{name} <value>", text)
+            text = re.sub(rf"\b{word} = (?:\"(?:[^\"\\]|\\.)*\"|[^\s,}}]+)|\"{word}\":[^,}}]+", f"{name} <value>", text)
     if headings := {name for name in vary if name.isupper()}:
         text = without_columns(text, headings, "order" in vary)
     return re.sub(r"(?<=\S) {2,}", "  ", text.rstrip("\n"))

@@ -47,6 +47,11 @@ class Pages(unittest.TestCase):
     def test_the_truth_passes(self):
         self.assertIsNone(self.failure(TRUTH))
 
+    def test_a_text_that_differs_may_hold_blanks(self):
+        page = '<!-- vary: s= -->\n```console\n$ echo \'f: { s = "one, two", m = 6 }\'\nf: { s = "a third text", m = 6 }\n```\n'
+        self.assertIsNone(self.failure(page))
+        self.assertIn("another output", self.failure(page.replace("text\", m = 6", "text\", m = 7")) or "")
+
     def test_a_number_that_is_not_marked(self):
         self.lie("m = 6 }\n$", "m = 7 }\n$")
         self.lie("armed 2 probes in 3.7", "armed 3 probes in 3.7")
