@@ -10,7 +10,7 @@
 #include "session/drain/call_totals.h"
 #include "session/drain/consumer.h"
 #include "session/drain/region_schema.h"
-#include "session/session.h"
+#include "session/summary.h"
 
 namespace blip::session {
 

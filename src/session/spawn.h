@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 #include "proc/command.h"
-#include "session/session.h"
+#include "session/summary.h"
 #include "session/traced_process.h"
 
 namespace blip::session {
