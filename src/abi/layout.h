@@ -142,7 +142,6 @@ inline constexpr unsigned kSlotTicketShift = kSlotClassShift + kClassBits;
 constexpr uint64_t slot_state(uint64_t ticket, uint16_t class_id, SlotPhase phase) {
   return ticket << kSlotTicketShift | uint64_t{class_id} << kSlotClassShift | phase;
 }
-constexpr uint64_t slot_ticket(uint64_t state) { return state >> kSlotTicketShift; }
 constexpr uint16_t slot_class(uint64_t state) { return static_cast<uint16_t>(state >> kSlotClassShift); }
 constexpr SlotPhase slot_phase(uint64_t state) { return static_cast<SlotPhase>(state & 3); }
 

@@ -155,11 +155,4 @@ class BasicTscClock {
 
 using TscClock = BasicTscClock<>;
 
-// The 64-bit cycle count whose low 48 bits are `low48` and which is nearest to `near` (a sample of the same
-// round).
-inline uint64_t widen48(uint64_t low48, uint64_t near) {
-  const int64_t difference = static_cast<int64_t>((low48 - near) << 16) >> 16;
-  return near + static_cast<uint64_t>(difference);
-}
-
 }  // namespace blip::ctf

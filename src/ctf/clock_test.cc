@@ -175,14 +175,6 @@ TEST(ClockMap, starts_anew_when_the_counter_was_set_back) {
   EXPECT_EQ(map.to_ns(500'000'100), 7'250'000'000u);
 }
 
-TEST(Widen48, gives_the_nearest_full_count) {
-  constexpr uint64_t kTop = uint64_t{1} << 48;
-  const uint64_t near = 5 * kTop + 1000;
-  for (const uint64_t full :
-       {near, near - 1, near + 1, 5 * kTop - 1, near - kTop / 2 + 1, near + kTop / 2 - 1})
-    EXPECT_EQ(widen48(full % kTop, near), full);
-}
-
 TEST(HostTscClock, agrees_with_the_clock_of_this_machine) {
   TscClock clock;
   uint64_t last = 0;

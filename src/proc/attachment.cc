@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/log.h"
 #include "base/progress.h"
 #include "proc/files/status.h"
 #include "proc/filtered_sleep.h"

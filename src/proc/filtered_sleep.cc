@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/log.h"
 #include "proc/files/status.h"
 #include "proc/stop_event.h"
 #include "proc/tracer_thread.h"
@@ -182,8 +181,8 @@ void FilteredSleeps::at_signal(Sleeper& sleeper, int signal) {
 }
 
 void FilteredSleeps::go_on(Sleeper& sleeper, int signal) {
-  if (!ptrace_firmly(PTRACE_SYSCALL, sleeper.thread->tid, static_cast<unsigned long>(signal)))
-    BLIP_LOG("proc", "thread {} of {} has been killed", sleeper.thread->tid, pid_);
+  // It fails only if the thread has been killed, and let_go() notices that.
+  (void)ptrace_firmly(PTRACE_SYSCALL, sleeper.thread->tid, static_cast<unsigned long>(signal));
 }
 
 void FilteredSleeps::detach(Sleeper& sleeper, int signal) {

@@ -58,13 +58,6 @@ Status remote_munmap(RemoteCaller& caller, TargetAddr addr, uint64_t size) {
   return done(caller.call(SYS_munmap, addr.value, size), "munmap");
 }
 
-Result<TargetAddr> remote_mremap(RemoteCaller& caller, TargetAddr old_addr, uint64_t old_size,
-                                 uint64_t new_size, int flags, TargetAddr new_addr) {
-  TRY(const uint64_t got, caller.call(SYS_mremap, old_addr.value, old_size, new_size, flags, new_addr.value)
-                              .with_context("mremap"));
-  return TargetAddr(got);
-}
-
 Status remote_madvise(RemoteCaller& caller, TargetAddr addr, uint64_t size, int advice) {
   return done(caller.call(SYS_madvise, addr.value, size, advice), "madvise");
 }

@@ -23,8 +23,6 @@ Status remote_close(RemoteCaller& caller, int fd);
 Result<TargetAddr> remote_mmap(RemoteCaller& caller, TargetAddr addr, uint64_t size, int prot, int flags,
                                int fd, uint64_t offset);
 Status remote_munmap(RemoteCaller& caller, TargetAddr addr, uint64_t size);
-Result<TargetAddr> remote_mremap(RemoteCaller& caller, TargetAddr old_addr, uint64_t old_size,
-                                 uint64_t new_size, int flags, TargetAddr new_addr);
 Status remote_madvise(RemoteCaller& caller, TargetAddr addr, uint64_t size, int advice);
 
 // The target's descriptors whose /proc link reads `link`, "/memfd:NAME (deleted)" for a memfd.

@@ -65,7 +65,6 @@ constexpr Term kEnvironment[] = {
      "DEBUGINFOD_URLS names, by elfutils' debuginfod-find. It takes a minute at most; nobody is asked "
      "without this"},
     {"BLIP_CACHE", "`off`: nothing is read from or written to the cache directory"},
-    {"BLIP_LOG", "for blip's developers: modules whose log goes to stderr (`proc,ring`, or `all`)"},
 };
 
 constexpr Term kPermissions[] = {
