@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/edit_distance.h"
 #include "elf/demangle.h"
 #include "elf/match.h"
 
@@ -9,26 +10,9 @@ namespace blip::elf {
 namespace {
 
 constexpr size_t kNone = std::string_view::npos;
-constexpr size_t kLongestCompared = 256;
 
-// Letters to insert, delete, replace or swap with the next; kNone when more than `limit`.
-size_t edit_distance(std::string_view a, std::string_view b, size_t limit) {
-  if (a.size() > kLongestCompared || b.size() > kLongestCompared) return kNone;
-  if (std::max(a.size(), b.size()) - std::min(a.size(), b.size()) > limit) return kNone;
-  std::vector<size_t> before(b.size() + 1), row(b.size() + 1), next(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    next[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      next[j] = std::min({row[j] + 1, next[j - 1] + 1, row[j - 1] + (a[i - 1] != b[j - 1])});
-      bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
-      if (swapped) next[j] = std::min(next[j], before[j - 2] + 1);
-    }
-    if (*std::min_element(next.begin(), next.end()) > limit) return kNone;
-    std::swap(before, row);
-    std::swap(row, next);
-  }
-  return row[b.size()] <= limit ? row[b.size()] : kNone;
+size_t edit_distance_or_none(std::string_view a, std::string_view b, size_t limit) {
+  return edit_distance(a, b, limit).value_or(kNone);
 }
 
 std::string lower(std::string_view text) {
@@ -46,9 +30,10 @@ std::string_view last_component(std::string_view name) {
 // Smaller is nearer; kNone is not near at all. `wanted` and `name` in lower case.
 size_t distance(std::string_view wanted, std::string_view name) {
   size_t limit = std::max<size_t>(1, wanted.size() / 3);
-  size_t best = edit_distance(wanted, name, limit);
+  size_t best = edit_distance_or_none(wanted, name, limit);
   std::string_view last = last_component(name);
-  if (last.size() != name.size()) best = std::min(best, edit_distance(last_component(wanted), last, limit));
+  if (last.size() != name.size())
+    best = std::min(best, edit_distance_or_none(last_component(wanted), last, limit));
   bool inside = wanted.size() >= 3 && name.find(wanted) != kNone;
   return inside ? std::min(best, limit) : best;
 }
