@@ -10,6 +10,7 @@
 #include "cli/options/probe_options.h"
 #include "cli/options/shell_words.h"
 #include "cli/options/spread.h"
+#include "cli/options/usage_error.h"
 #include "cli/options/values.h"
 
 namespace blip::cli {
@@ -22,8 +23,6 @@ constexpr uint32_t kMostString = 1024;
 constexpr uint32_t kMostElements = 1000;
 constexpr uint32_t kDeepest = 8;
 constexpr uint32_t kMostSubbufs = 1U << 16;
-
-Error usage(std::string message) { return Error(ErrorKind::kUsage, std::move(message)); }
 
 std::string quoted_for_shell(const std::string& word) {
   constexpr std::string_view kPlain =

@@ -7,6 +7,7 @@
 #include <cctype>
 
 #include "cli/options/memory_context.h"
+#include "cli/options/usage_error.h"
 
 namespace blip::cli {
 namespace {
@@ -32,8 +33,6 @@ constexpr std::string_view kRegisters[] = {"rax", "rbx", "rcx", "rdx", "rsi", "r
 constexpr std::string_view kRegisterPrefix = "reg:";
 constexpr std::string_view kValid =
     "regs, reg:NAME, ip, pid (vpid), tid (vtid), comm (procname), cpu, backtrace, TYPE:NAME:ADDR";
-
-Error usage(std::string message) { return Error(ErrorKind::kUsage, std::move(message)); }
 
 Result<Context> parse_register(std::string_view name) {
   std::string lower(name);

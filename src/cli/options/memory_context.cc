@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string>
 
+#include "cli/options/usage_error.h"
 #include "cli/options/values.h"
 
 namespace blip::cli {
@@ -32,8 +33,6 @@ constexpr MemoryType kTypes[] = {
     {"pointer", Kind::kPointer, 8, false}, {"string", Kind::kString, 0, false},
 };
 constexpr std::string_view kBytesName = "bytes[N]";
-
-Error usage(std::string message) { return Error(ErrorKind::kUsage, std::move(message)); }
 
 Result<MemoryContext> parse_type(std::string_view name) {
   for (const MemoryType& type : kTypes)

@@ -10,11 +10,10 @@
 
 #include "cli/options/command_builder.h"
 #include "cli/options/suggest.h"
+#include "cli/options/usage_error.h"
 
 namespace blip::cli {
 namespace {
-
-Error usage(std::string message) { return Error(ErrorKind::kUsage, std::move(message)); }
 
 // That have an option of the name.
 std::string verbs_of(const OptionFact& fact) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "cli/options/usage_error.h"
 #include "session/plan/filter.h"
 
 namespace blip::cli {
@@ -10,8 +11,6 @@ namespace {
 
 using session::ProbeKind;
 using session::ProbeRequest;
-
-Error usage(std::string message) { return Error(ErrorKind::kUsage, std::move(message)); }
 
 bool is_return(const ProbeRequest& probe) { return probe.kind == ProbeKind::kReturn; }
 

@@ -5,14 +5,14 @@
 
 #include <optional>
 
+#include "cli/options/usage_error.h"
+
 namespace blip::cli {
 namespace {
 
 constexpr std::string_view kBlanks = " \t\n";
 constexpr std::string_view kShellsOwn = "|&;<>()$`*?[";
 constexpr std::string_view kEscapedInDoubleQuotes = "$`\"\\";
-
-Error usage(std::string message) { return Error(ErrorKind::kUsage, std::move(message)); }
 
 class Splitter {
  public:

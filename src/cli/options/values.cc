@@ -8,10 +8,10 @@
 #include <limits>
 #include <string>
 
+#include "cli/options/usage_error.h"
+
 namespace blip::cli {
 namespace {
-
-Error usage(std::string message) { return Error(ErrorKind::kUsage, std::move(message)); }
 
 struct Leading {
   uint64_t value = 0;
