@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/milliseconds.h"
+
 namespace blip::session {
 
 void tell_removal(pid_t pid, const Result<probe::RemovalReport>& removed, Summary& summary) {
@@ -15,14 +17,13 @@ void tell_removal(pid_t pid, const Result<probe::RemovalReport>& removed, Summar
     summary.failed = true;
     return;
   }
-  summary.detach_paused_ms =
-      std::max(summary.detach_paused_ms, std::chrono::duration<double, std::milli>(removed->paused).count());
+  summary.detach_paused_ms = std::max(summary.detach_paused_ms, to_ms(removed->paused));
   if (removed->over_limit != 0)
     summary.warnings.push_back(fmt::format(
         "the probes in process {} could not be taken out within --max-pause, {} tries: it was stopped for "
         "{:.1f} "
         "ms",
-        pid, removed->over_limit, std::chrono::duration<double, std::milli>(removed->paused).count()));
+        pid, removed->over_limit, to_ms(removed->paused)));
   if (removed->kept)
     summary.warnings.push_back(fmt::format(
         "memory of blip stays in process {}, harmless: {}. `blip clean -p {}` takes it away later", pid,

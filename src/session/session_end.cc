@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/milliseconds.h"
 #include "session/plan/environment.h"
 #include "session/session_impl.h"
 
@@ -16,8 +17,6 @@ namespace {
 std::string size_text(uint64_t bytes) {
   return bytes >= 1 << 20 ? fmt::format("{}M", bytes >> 20) : fmt::format("{}k", bytes >> 10);
 }
-
-double to_ms(std::chrono::nanoseconds t) { return std::chrono::duration<double, std::milli>(t).count(); }
 
 }  // namespace
 

@@ -7,6 +7,7 @@
 #include <bit>
 #include <thread>
 
+#include "base/milliseconds.h"
 #include "base/stop.h"
 #include "proc/files/cpu.h"
 #include "proc/files/find_processes.h"
@@ -194,7 +195,7 @@ Status Session::Impl::start_by_name(const std::function<void()>& waiting) {
     std::this_thread::sleep_for(kLookForProcesses);
     looked = Clock::now();
   }
-  waited_ms = std::chrono::duration<double, std::milli>(looked - begin).count();
+  waited_ms = to_ms(looked - begin);
   return {};
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/milliseconds.h"
 #include "elf/dynamic.h"
 #include "probe/code/resolve.h"
 #include "proc/files/cpu.h"
@@ -24,8 +25,6 @@ constexpr size_t kLeastSpareProbes = 2048, kMostSpareProbes = 1 << 20;
 constexpr size_t kPointsPerCall = 6;  // the entry and the exits of a function, more than most have
 // In bytes; with a --max-probes of the user's own there may be more.
 constexpr uint64_t kUnaskedHistograms = 256 << 20, kHistogramMargin = 16 << 20;
-
-double to_ms(std::chrono::nanoseconds t) { return std::chrono::duration<double, std::milli>(t).count(); }
 
 // The loader will write into its code when it relocates it.
 bool has_text_relocations(const probe::Module& module) {

@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "base/milliseconds.h"
 #include "base/path.h"
 #include "base/progress.h"
 #include "elf/match.h"
@@ -49,8 +50,6 @@ bool names_absent_module(const elf::Spec& spec, std::span<const probe::Module> m
          std::none_of(unreadable.begin(), unreadable.end(),
                       [&](const probe::UnreadableModule& m) { return is_meant(m.path); });
 }
-
-double to_ms(std::chrono::nanoseconds t) { return std::chrono::duration<double, std::milli>(t).count(); }
 
 }  // namespace
 

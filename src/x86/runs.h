@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "base/page.h"
 #include "x86/code_map.h"
 
 namespace blip::x86 {
@@ -20,10 +21,7 @@ struct Run {
 
   uint64_t size() const { return end - start; }
   // Bytes from start on that may be changed, in one write: none on the next page.
-  uint64_t owned() const {
-    constexpr uint64_t kPageSize = 4096;
-    return std::min(size() + padding, kPageSize - start.value % kPageSize);
-  }
+  uint64_t owned() const { return std::min(size() + padding, kPageSize - start.value % kPageSize); }
   bool fits_jump() const { return owned() >= kJumpLength; }
 };
 

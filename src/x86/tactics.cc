@@ -16,18 +16,19 @@
 #include <algorithm>
 #include <array>
 
+#include "base/page.h"
+
 namespace blip::x86 {
 
 namespace {
 
-constexpr uint64_t kPageSize = 4096;
 constexpr uint64_t kShortJump = 2;
 constexpr uint8_t kJumpOpcode = 0xe9;
 constexpr uint8_t kShortJumpOpcode = 0xeb;
 constexpr int kPlacesTried = 256;  // for the two trampolines of evict next
 constexpr int64_t kPlaceStride = 8 << 20;
 
-bool on_one_page(TargetAddr a) { return a.value % kPageSize + kJumpLength <= kPageSize; }
+bool on_one_page(TargetAddr a) { return !crosses_page(a, kJumpLength); }
 
 Step near_step(const CodeMap& map, const Run& run) {
   if (run.padding || run.size() != map.length(run.start)) return Step::kWindow;

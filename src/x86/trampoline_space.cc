@@ -3,14 +3,13 @@
 
 #include <algorithm>
 
+#include "base/page.h"
+
 namespace blip::x86 {
 
 namespace {
 
-constexpr uint64_t kPageSize = 4096;
 constexpr int kUsedPagesTried = 4;
-
-uint64_t page_of(TargetAddr a) { return a.value / kPageSize; }
 
 }  // namespace
 
@@ -32,8 +31,8 @@ std::optional<TargetAddr> TrampolineSpace::find_in_page(uint64_t page, AddrRange
 
 std::optional<TargetAddr> TrampolineSpace::find_in_used(AddrRange where) const {
   int tries = 0;
-  for (auto it = used_.lower_bound(page_of(where.begin));
-       it != used_.end() && it->first <= page_of(where.end - 1) && tries < kUsedPagesTried; ++it, ++tries)
+  for (auto it = used_.lower_bound(page_number(where.begin));
+       it != used_.end() && it->first <= page_number(where.end - 1) && tries < kUsedPagesTried; ++it, ++tries)
     if (const auto at = find_in_page(it->first, where)) return at;
   return std::nullopt;
 }
@@ -44,7 +43,7 @@ std::optional<TargetAddr> TrampolineSpace::find_in_free(AddrRange where) const {
   for (; range != free_.end() && range->begin < where.end; ++range) {
     // The first page of the overlap, or the next if its last bytes are too few.
     const TargetAddr begin = std::max(range->begin, where.begin);
-    for (uint64_t page = page_of(begin); page <= page_of(begin) + 1; ++page) {
+    for (uint64_t page = page_number(begin); page <= page_number(begin) + 1; ++page) {
       if (TargetAddr(page * kPageSize) >= std::min(range->end, where.end)) break;
       if (const auto at = find_in_page(page, where)) return at;
     }
@@ -60,7 +59,7 @@ std::optional<TargetAddr> TrampolineSpace::find(AddrRange where) const {
 }
 
 void TrampolineSpace::take(TargetAddr at) {
-  std::vector<uint16_t>& offsets = used_[page_of(at)];
+  std::vector<uint16_t>& offsets = used_[page_number(at)];
   const auto offset = static_cast<uint16_t>(at.value % kPageSize);
   offsets.insert(std::upper_bound(offsets.begin(), offsets.end(), offset), offset);
   ++size_;

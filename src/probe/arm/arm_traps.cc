@@ -7,6 +7,7 @@
 #include <array>
 #include <cstring>
 
+#include "base/bytes_of.h"
 #include "probe/arm/instrumentation.h"
 #include "probe/inject/trap_action.h"
 #include "proc/files/status.h"
@@ -18,10 +19,6 @@ namespace {
 
 constexpr uint64_t kSigInfo = 4, kOnStack = 0x08000000, kRestart = 0x10000000, kRestorer = 0x04000000;
 constexpr int kSignals = 64;
-
-std::span<const uint8_t> bytes_of(const void* data, size_t size) {
-  return {static_cast<const uint8_t*>(data), size};
-}
 
 }  // namespace
 
@@ -128,9 +125,8 @@ Status Instrumentation::start_traps(proc::Attachment& attachment, const std::vec
                .restorer = trap_runtime_.value + runtime::kRestoreOffset,
                .mask = ~uint64_t{0}};
   table.actions[abi::kFirstAction] = found;
-  TRY_OK(memory_.write(at + abi::kTrapEntries,
-                       bytes_of(entries.data(), entries.size() * sizeof(abi::TrapEntry))));
-  TRY_OK(memory_.write(at, bytes_of(&table, sizeof table)));
+  TRY_OK(memory_.write(at + abi::kTrapEntries, bytes_of(std::span<const abi::TrapEntry>(entries))));
+  TRY_OK(memory_.write(at, bytes_of(table)));
   return set_remote_action(caller, memory_, at, SIGTRAP, table.own);
 }
 

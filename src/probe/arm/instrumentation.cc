@@ -22,7 +22,9 @@
 #include <utility>
 
 #include "abi/shadow.h"
+#include "base/bytes_of.h"
 #include "base/give_back.h"
+#include "base/page.h"
 #include "base/stop.h"
 #include "jit/hit_needs.h"
 #include "jit/stubs.h"
@@ -53,14 +55,6 @@ constexpr uint32_t kSharedRingBesideOthers = 4 << 20;
 constexpr uint32_t kEditsPerSpareProbe = 2;    // a site with a springboard
 constexpr uint64_t kRegisterBarrier = 1 << 8;  // MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_RSEQ
 constexpr size_t kTscAnswer = offsetof(abi::DataHeader, region_size);
-
-std::span<const uint8_t> bytes_of(const auto& value) {
-  return {reinterpret_cast<const uint8_t*>(&value), sizeof value};
-}
-
-bool crosses_page(TargetAddr a, uint64_t size) {
-  return a.value / abi::kPageSize != (a.value + size - 1) / abi::kPageSize;
-}
 
 }  // namespace
 

@@ -30,7 +30,9 @@ bool same_place(const x86::Rewrite& a, const x86::Rewrite& b) {
 }
 
 // All bytes that a site may have to do with: its own, and those its jump runs on over.
-AddrRange bytes_of(const x86::Rewrite& r) { return {r.start, std::max(r.end(), r.start + abi::kMaxEdit)}; }
+AddrRange changed_bytes(const x86::Rewrite& r) {
+  return {r.start, std::max(r.end(), r.start + abi::kMaxEdit)};
+}
 
 }  // namespace
 
@@ -113,10 +115,10 @@ Status Instrumentation::make_live() {
 void Instrumentation::refuse_overlaps(Batch& batch) const {
   const auto conflicts = [&](const x86::Rewrite& r) {
     const TargetAddr board = r.springboard;
-    if (table_.touches(bytes_of(r))) return true;
+    if (table_.touches(changed_bytes(r))) return true;
     if (board != TargetAddr() && table_.touches({board, board + abi::kMaxEdit})) return true;
     return std::any_of(once_here_.begin(), once_here_.end(), [&](const x86::Rewrite& old) {
-      return !same_place(old, r) && bytes_of(old).overlaps(bytes_of(r));
+      return !same_place(old, r) && changed_bytes(old).overlaps(changed_bytes(r));
     });
   };
   for (size_t i = 0; i < batch.jobs().size(); ++i)

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "abi/layout.h"
+#include "base/page.h"
 #include "jit/unmap_pad.h"
 #include "probe/code/function_entries.h"
 #include "probe/code/module_code.h"
@@ -24,10 +25,6 @@ constexpr uint8_t kLoadNumber = 0xb8;                         // mov $number, %e
 // Of code that is decoded to tell calls from bytes that look like one, which takes a second or two. What is
 // in the functions that remain is not known. Bytes at random are in one function of thirty.
 constexpr uint64_t kMostDecoded = 32 << 20;
-
-bool crosses_page(TargetAddr a) {
-  return a.value / abi::kPageSize != (a.value + abi::kJumpSize - 1) / abi::kPageSize;
-}
 
 // The function around an address, from where decoding comes by it. Symbols of assembly may have no size: then
 // what is nearest before it, up to the next.
@@ -156,7 +153,7 @@ class SyscallFinder {
     if (call && !call->numbers.empty() && !is_wanted(*call)) return;
     if (sets_ids(at)) return;
     const auto site = site_of(at, call);
-    if (!site || !site->flags_dead_after || crosses_page(site->addr))
+    if (!site || !site->flags_dead_after || crosses_page(site->addr, abi::kJumpSize))
       calls_.unknown = why_unknown();
     else
       calls_.sites.push_back(*site);

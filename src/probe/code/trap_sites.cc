@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "abi/layout.h"
+#include "base/page.h"
 #include "jit/trap_pads.h"
 
 namespace blip::probe {
@@ -26,10 +27,6 @@ bool is_loader(const Module& module) {
   return module.basename().starts_with("ld-") || module.basename().starts_with("ld.so");
 }
 
-bool crosses_page(TargetAddr a) {
-  return a.value / abi::kPageSize != (a.value + abi::kJumpSize - 1) / abi::kPageSize;
-}
-
 }  // namespace
 
 // A libc blocks all signals now and then: in pthread_create, posix_spawn, system, and in threads of its own.
@@ -49,7 +46,7 @@ SigactionSites find_sigaction_sites(std::span<const Module> modules) {
   for (const Module& module : modules) {
     if (is_loader(module) && !module.is_libc()) continue;  // has a copy of its own, which it does not use
     for (const x86::SyscallSite& site : sites_in(module)) {
-      all &= site.flags_dead_after && !crosses_page(site.addr);
+      all &= site.flags_dead_after && !crosses_page(site.addr, abi::kJumpSize);
       found.sites.push_back(site);
     }
   }

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "base/page.h"
 #include "proc/files/present_pages.h"
 #include "proc/files/status.h"
 
@@ -95,8 +96,8 @@ class Search {
  private:
   // A page may have gone, or cannot be read.
   void by_pages(TargetAddr at, uint64_t size) {
-    for (uint64_t done = 0; done < size; done += proc::kPageSize) {
-      buffer_.resize(proc::kPageSize);
+    for (uint64_t done = 0; done < size; done += kPageSize) {
+      buffer_.resize(kPageSize);
       if (memory_.read(at + done, buffer_)) scan();
     }
   }

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/page.h"
+
 namespace blip::probe {
 
 namespace {
@@ -17,7 +19,7 @@ bool is_anonymous(const proc::Map& map) {
 
 // Pages behind the end of a file are a SIGBUS.
 uint64_t backed_bytes(const proc::Map& map, const Module& module) {
-  const uint64_t end = (module.file().size() + proc::kPageSize - 1) / proc::kPageSize * proc::kPageSize;
+  const uint64_t end = (module.file().size() + kPageSize - 1) / kPageSize * kPageSize;
   return map.offset < end ? end - map.offset : 0;
 }
 

@@ -9,11 +9,11 @@
 #include <array>
 #include <cstring>
 
+#include "base/page.h"
+
 namespace blip::probe {
 
 namespace {
-
-uint64_t page_of(TargetAddr a) { return a.value / abi::kPageSize; }
 
 bool holds(const uint8_t* at, std::span<const uint8_t> bytes) {
   return std::memcmp(at, bytes.data(), bytes.size()) == 0;
@@ -80,8 +80,8 @@ class TextWriter {
   void read(const EditMask& which) {
     for (size_t i = 0; i < edits_.size(); ++i) {
       if (!which[i]) continue;
-      const bool next =
-          !runs_.empty() && page_of(edits_[i].addr) <= page_of(edits_[runs_.back().last - 1].addr) + 1;
+      const bool next = !runs_.empty() &&
+                        page_number(edits_[i].addr) <= page_number(edits_[runs_.back().last - 1].addr) + 1;
       if (!next) runs_.push_back({.begin = edits_[i].addr, .first = i});
       runs_.back().last = i + 1;
       runs_.back().end = std::max(runs_.back().end, edits_[i].addr + edits_[i].length);
@@ -143,9 +143,9 @@ class TextWriter {
   Status write_pages(const EditMask& which) {
     for (Run& run : runs_) {
       for (size_t i = run.first; i < run.last;) {
-        const uint64_t page = page_of(edits_[i].addr);
+        const uint64_t page = page_number(edits_[i].addr);
         TargetAddr begin, end;
-        for (; i < run.last && page_of(edits_[i].addr) == page; ++i) {
+        for (; i < run.last && page_number(edits_[i].addr) == page; ++i) {
           const Edit& edit = edits_[i];
           if (!which[i] || set_.late(i) || !changes(run, i)) continue;
           if (begin == TargetAddr()) begin = edit.addr;
@@ -223,7 +223,7 @@ class TextInPieces {
     for (size_t i = 0; i < edits.size(); ++i) {
       if (!left_[i] || set_.late(i)) continue;
       const bool same_page =
-          !pieces.empty() && page_of(edits[pieces.back().back()].addr) == page_of(edits[i].addr);
+          !pieces.empty() && page_number(edits[pieces.back().back()].addr) == page_number(edits[i].addr);
       if (pieces.empty() || (pieces.back().size() >= kEnough && !same_page)) pieces.emplace_back();
       pieces.back().push_back(i);
     }

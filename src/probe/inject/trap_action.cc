@@ -5,15 +5,13 @@
 
 #include <span>
 
+#include "base/bytes_of.h"
+
 namespace blip::probe {
 
 namespace {
 
 constexpr uint64_t kSignalSetSize = 8;
-
-std::span<const uint8_t> bytes_of(const abi::SignalAction& action) {
-  return {reinterpret_cast<const uint8_t*>(&action), sizeof action};
-}
 
 }  // namespace
 

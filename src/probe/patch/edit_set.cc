@@ -3,13 +3,15 @@
 
 #include <algorithm>
 
+#include "base/page.h"
+
 namespace blip::probe {
 
 namespace {
 
 constexpr size_t kNone = SIZE_MAX;
 
-uint64_t page_of(const Edit& e) { return e.addr.value / abi::kPageSize; }
+uint64_t page_of(const Edit& e) { return page_number(e.addr); }
 
 }  // namespace
 
@@ -68,12 +70,6 @@ void EditSet::find_late() {
     late_[who] = true;
     late_order_.push_back(who);
   }
-}
-
-bool EditSet::is_needed(size_t i) const {
-  const auto it = std::lower_bound(dependents_.begin(), dependents_.end(),
-                                   std::pair(static_cast<uint32_t>(i), uint32_t{0}));
-  return it != dependents_.end() && it->first == i;
 }
 
 EditMask EditSet::closure(std::span<const size_t> some, const Relation& relation) const {

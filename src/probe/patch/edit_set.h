@@ -36,7 +36,6 @@ class EditSet {
   // `some`, and everything that needs one of them; or that one of them needs.
   EditMask with_dependents(std::span<const size_t> some) const { return closure(some, dependents_); }
   EditMask with_needs(std::span<const size_t> some) const { return closure(some, needs_); }
-  bool is_needed(size_t i) const;
 
  private:
   using Relation = std::vector<std::pair<uint32_t, uint32_t>>;  // sorted

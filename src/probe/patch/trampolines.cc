@@ -5,14 +5,13 @@
 #include <bitset>
 
 #include "abi/layout.h"
+#include "base/page.h"
 
 namespace blip::probe {
 
 namespace {
 
 using Bytes = std::bitset<abi::kPageSize>;
-
-uint64_t page_of(TargetAddr a) { return a.value / abi::kPageSize; }
 
 // Which bytes of a run's pages are used.
 struct UsedRun {
@@ -21,7 +20,7 @@ struct UsedRun {
 };
 
 void use(UsedRun& run, TargetAddr byte) {
-  const uint64_t page = page_of(byte);
+  const uint64_t page = page_number(byte);
   if (run.pages.empty()) run.first_page = page;
   run.pages.resize(std::max<size_t>(run.pages.size(), page - run.first_page + 1));
   run.pages[page - run.first_page].set(byte.value % abi::kPageSize);
@@ -32,7 +31,8 @@ std::vector<UsedRun> used_runs(std::span<const TargetAddr> entries) {
   std::sort(sorted.begin(), sorted.end());
   std::vector<UsedRun> runs;
   for (TargetAddr entry : sorted) {
-    const bool next = !runs.empty() && page_of(entry) <= runs.back().first_page + runs.back().pages.size();
+    const bool next =
+        !runs.empty() && page_number(entry) <= runs.back().first_page + runs.back().pages.size();
     if (!next) runs.emplace_back();
     for (uint64_t k = 0; k < abi::kJumpSize; ++k) use(runs.back(), entry + k);
   }

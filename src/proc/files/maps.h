@@ -11,11 +11,10 @@
 #include <vector>
 
 #include "base/addr.h"
+#include "base/page.h"
 #include "base/result.h"
 
 namespace blip::proc {
-
-inline constexpr uint64_t kPageSize = 4096;
 
 // One line of /proc/PID/maps.
 struct Map {

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "base/page.h"
 #include "base/parallel.h"
 #include "elf/demangle.h"
 #include "probe/code/functions.h"
@@ -30,8 +31,6 @@ namespace {
 constexpr size_t kNamesPerPiece = 512;
 // The words of probe::Instrumentation for the same.
 constexpr char kChangedInMemory[] = "the code in memory differs from the file";
-
-TargetAddr page_of(TargetAddr a) { return TargetAddr(a.value / proc::kPageSize * proc::kPageSize); }
 
 struct Found {
   ListedFunction listed;
@@ -203,7 +202,7 @@ void Lister::compare_with_memory(const probe::Module& module, probe::ModulePlan&
   for (probe::PlannedProbe& probe : plan.probes) {
     if (probe.refused()) continue;
     const probe::Site& site = plan.sites[probe.site];
-    if (!std::binary_search(changed.begin(), changed.end(), page_of(site.rewrite.start))) continue;
+    if (!std::binary_search(changed.begin(), changed.end(), page_begin(site.rewrite.start))) continue;
     std::vector<uint8_t> bytes(site.bytes.size());
     if (!source_.memory->read(site.rewrite.start, bytes) || bytes != site.bytes)
       probe.refusal = kChangedInMemory;

@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/milliseconds.h"
 #include "proc/files/cpu.h"
 
 namespace blip::session {
@@ -47,9 +48,7 @@ bool records_monotonic_time(const Options& options) {
   return options.clock == ClockChoice::kMonotonic || !proc::tsc_usable();
 }
 
-double since_process_start_ms() {
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - kProcessStart).count();
-}
+double since_process_start_ms() { return to_ms(std::chrono::steady_clock::now() - kProcessStart); }
 
 double cpu_seconds() {
   rusage usage;
