@@ -38,5 +38,13 @@ TEST(TextTable, the_first_column_gives_way) {
   EXPECT_EQ(table.text(false, 5), least) << "a little of the name stays, however narrow it is";
 }
 
+TEST(TextTable, a_very_long_name_does_not_widen_the_lines_of_the_others) {
+  using enum TextTable::Align;
+  TextTable table({kLeft, kRight});
+  table.add({std::string(5000, 'n'), "7"});
+  table.add({"f", "12345"});
+  EXPECT_EQ(table.text(false, 0), std::string(5000, 'n') + "      7\nf" + std::string(99, ' ') + "  12345\n");
+}
+
 }  // namespace
 }  // namespace blip::cli

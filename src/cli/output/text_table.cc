@@ -11,6 +11,7 @@ namespace {
 
 constexpr size_t kBetween = 2;
 constexpr size_t kLeastFirst = 16;  // of the first column, however narrow the terminal is
+constexpr size_t kMostFirst = 100;  // where nothing is cut: a name of 4,000 letters widens its own line only
 
 void append_cell(std::string& out, const std::string& cell, size_t width, TextTable::Align align) {
   const size_t missing = width - std::min(width, text_width(cell));
@@ -31,12 +32,15 @@ std::string TextTable::text(bool color, size_t width) const {
     for (size_t i = 0; i < widths.size(); ++i) widths[i] = std::max(widths[i], text_width(row.cells[i]));
   size_t others = 0;
   for (size_t i = 1; i < widths.size(); ++i) others += kBetween + widths[i];
-  if (width != 0) widths[0] = std::min(widths[0], std::max(kLeastFirst, width - std::min(width, others)));
+  const bool cut = width != 0;
+  const size_t most = cut ? std::max(kLeastFirst, width - std::min(width, others)) : kMostFirst;
+  widths[0] = std::min(widths[0], most);
   std::string out;
   for (const Row& row : rows_) {
     const bool painted = color && !row.paint.empty();
     if (painted) out += row.paint;
-    append_cell(out, cut_in_the_middle(row.cells[0], widths[0]), widths[0], columns_[0]);
+    const std::string& first = row.cells[0];
+    append_cell(out, cut ? cut_in_the_middle(first, widths[0]) : first, widths[0], columns_[0]);
     for (size_t i = 1; i < widths.size(); ++i) {
       out.append(kBetween, ' ');
       append_cell(out, row.cells[i], widths[i], columns_[i]);

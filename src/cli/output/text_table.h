@@ -18,7 +18,7 @@ class TextTable {
   void add(std::vector<std::string> cells, std::string_view paint = {});
 
   // At most `width` columns wide, if that leaves some of the first cells: those are cut in their middle, so
-  // that the numbers stay in sight. 0: nothing is cut.
+  // that the numbers stay in sight. 0: nothing is cut, and a very long first cell stands out of its column.
   std::string text(bool color, size_t width) const;
 
  private:
