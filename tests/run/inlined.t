@@ -62,7 +62,7 @@ case: in a list
 run: blip list -p $PID both
 expect-match: \sboth$
 expect-match: both \(inlined in calls_both\)$
-expect-stderr: 3 functions, 3 can be probed, 0 refused
+expect-stderr: 1 functions and 2 inlined copies, 3 can be probed, 0 refused
 run: blip list -p $PID both --no-inline
 expect-not: (inlined
 run: blip list $TARGETS/inlined tiny --json
@@ -75,7 +75,7 @@ program: $DIR/host 5
 run: blip list -p $PID half_of
 expect-match: libhalves.so\s+half_of$
 expect-match: half_of \(inlined in two_halves\)$
-expect-stderr: 3 functions, 3 can be probed, 0 refused
+expect-stderr: 1 functions and 2 inlined copies, 3 can be probed, 0 refused
 until: end
 run: blip count -p $PID --function half_of --duration 50ms
 expect-stderr: armed 1 probes

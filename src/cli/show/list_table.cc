@@ -213,11 +213,14 @@ std::string list_json(const Listing& listing, bool details) {
 }
 
 std::string list_summary(const Listing& listing) {
-  const auto refused = static_cast<size_t>(
-      std::count_if(listing.functions.begin(), listing.functions.end(),
-                    [](const ListedFunction& f) { return f.step == PatchStep::kRefused; }));
-  return fmt::format("{} functions, {} can be probed, {} refused", listing.functions.size(),
-                     listing.functions.size() - refused, refused);
+  const auto count_of = [&](auto what) {
+    return static_cast<size_t>(std::count_if(listing.functions.begin(), listing.functions.end(), what));
+  };
+  const size_t all = listing.functions.size();
+  const size_t refused = count_of([](const ListedFunction& f) { return f.step == PatchStep::kRefused; });
+  const size_t copies = count_of([](const ListedFunction& f) { return !f.inlined_in.empty(); });
+  return fmt::format("{} functions{}, {} can be probed, {} refused", all - copies,
+                     copies ? fmt::format(" and {} inlined copies", copies) : "", all - refused, refused);
 }
 
 }  // namespace blip::cli

@@ -30,7 +30,8 @@ std::string_view step_name(session::PatchStep step);
 // All but "refused", in the order of the ladder.
 std::vector<session::PatchStep> all_steps();
 
-// "N functions, M can be probed, R refused": scripts parse it.
+// "N functions, M can be probed, R refused": scripts parse it. Where there are inlined copies,
+// "N functions and C inlined copies, ...": M and R count both.
 std::string list_summary(const session::Listing& listing);
 
 }  // namespace blip::cli

@@ -82,6 +82,13 @@ TEST(ListSummary, counts) {
   EXPECT_EQ(list_summary(listing_of({kParse, kTiny, kParse})), "3 functions, 2 can be probed, 1 refused");
 }
 
+TEST(ListSummary, does_not_count_inlined_copies_as_functions) {
+  ListedFunction copy = kParse, refused_copy = kTiny;
+  copy.inlined_in = refused_copy.inlined_in = "main";
+  EXPECT_EQ(list_summary(listing_of({kParse, copy, refused_copy})),
+            "1 functions and 2 inlined copies, 2 can be probed, 1 refused");
+}
+
 TEST(ListSteps, have_names) {
   EXPECT_EQ(step_name(PatchStep::kNop5), "nop5");
   EXPECT_EQ(step_name(PatchStep::kInstruction), "insn");
