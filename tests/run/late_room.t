@@ -27,6 +27,18 @@ case: how long their calls take
 run: blip count -p $PID --latency --function round_of_work --function 'libbig:big_*' --function 'libsmall:small_*' --json
 check: {f["name"]: (f["calls"], f["open"]) for f in json_lines() if f["calls"]} == {"round_of_work": (1, 0), "big_7": (3, 0), "small_1": (2, 0)}
 
+case: how long the calls of everything take, also of what comes later
+timeout: 120
+run: blip count -p $PID --latency --function '*:*' --max-probes 200000 --json
+check: {f["name"]: (f["calls"], f["open"]) for f in json_lines() if f["name"] in ("round_of_work", "big_7", "small_1", "small_2")} == {"round_of_work": (1, 0), "big_7": (3, 0), "small_1": (2, 0), "small_2": (0, 0)}
+expect-stderr: libsmall.so: armed
+
+case: returns that do not fit, and the next library
+run: blip record -p $PID --return round_of_work --return 'libbig:big_*' --return 'libsmall:small_*' --max-probes 1000 -o t
+reads:
+check: sorted(e.name for e in events()) == ["round_of_work:return"] + ["small_1:return"] * 2
+expect-stderr: libbig.so: not probed:
+
 case: one that does not fit is refused alone, and the advice is true
 run: blip count -p $PID --function round_of_work --function 'libbig:big_*' --function 'libsmall:small_*' --max-probes 1000
 check: table()["small_1"] == 2 and "big_7" not in table()
@@ -41,6 +53,21 @@ run: blip record --return main --return 'libbig:big_*' --return 'libsmall:small_
 expect-exit: 7
 reads:
 check: len(events("big_7:return")) == 3 and len(events("small_1:return")) == 2
+
+case: a static command's end is its own
+until: alone
+run: blip record --max-probes 200000 --return '*:*' -o t -- $TARGETS/spawned_static 20 5
+expect-exit: 5
+reads:
+check: len(events("work:return")) == 21
+
+case: returns that do not fit into a command, whose end is its own
+until: end
+run: blip record --return main --return 'libbig:big_*' --return 'libsmall:small_*' --max-probes 1000 -o t -- ./late once
+expect-exit: 7
+reads:
+check: sorted(e.name for e in events()) == ["main:return"] + ["small_1:return"] * 2
+expect-stderr: libbig.so: not probed:
 
 case: events that the description left in the process has no room for
 run: sh -c 'exec blip record -p $PID --function round_of_work --function "libbig:big_*" --capture "$$(printf %01500d 0 | tr 0 a) = arg0" -o t'

@@ -158,6 +158,16 @@ expect-exit: 3
 check: [len([e for e in json_lines() if e["name"] == n]) for n in ("thread:begin", "work", "thread:end")] == [21, 20, 21]
 check: [e["time"] for e in json_lines()] == sorted(e["time"] for e in json_lines())
 
+case: twenty threads of a process that runs already
+target: twenty rounds
+state: text fds left
+repeat: 3
+run: blip record -p $PID --function work --lifecycle -o t$CYCLE
+check: summary.discarded == 0 and summary.skipped == 0
+check: len(events("thread:begin")) == 21 and len({e.vtid for e in events("thread:begin")}) == 21
+check: sorted(e.vtid for e in events("thread:end")) == sorted(e.vtid for e in events("work")) and len(events("work")) == 20
+check: all([e.name for e in events() if e.vtid == w.vtid] == ["thread:begin", "work", "thread:end"] for w in events("work"))
+
 case: twenty threads without a probe
 until: alone
 run: blip record --lifecycle -o t -- $TARGETS/twenty
@@ -184,7 +194,7 @@ until: alone
 run: blip record --lifecycle -o t -- sh -c 'true & wait'
 reads:
 check: [e.name for e in events() if e.vpid == events("process:fork")[0].vpid] == ["process:fork", "thread:begin", "thread:end", "process:end"]
-check: [e.parent for e in events("process:fork")] == [events("process:begin")[0].vpid]
+check: [(e.parent, e.comm) for e in events("process:fork")] == [(events("process:begin")[0].vpid, "sh")]
 check: [(e.status, e.signal) for e in events("process:end")] == [(0, 0), (0, 0)]
 
 case: children are not told of where they are not followed

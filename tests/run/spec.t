@@ -55,6 +55,13 @@ target: loop_stripped 10
 run: blip count -p $PID --function *
 check: armed.probes >= 4 and 10 in [n for name, n in table().items() if name.startswith("loop_stripped+0x")]
 
+case: all functions of a stripped executable are those of its list
+target: loop_stripped 10
+sh: blip list -p $PID > listed
+run: blip count -p $PID --function *
+check: read_file("listed").count("loop_stripped+0x") > 2
+check: len(read_file("listed").splitlines()) == armed.probes + armed.refused
+
 case: a glob over all modules
 target: lib_calls 10
 with: libcalls.so.1
