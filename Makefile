@@ -4,7 +4,7 @@ BUILD ?= build
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 
-.PHONY: all build demo test cycles torture soak suites values stacks bench fuzz tidy tsan asan plots coverage install deb format lint clean deps-build deps-test deps-bench deps-soak deps-suites deps-deb
+.PHONY: all build demo test cycles torture soak suites values stacks bench fuzz tidy tsan asan plots coverage coverage-unit install deb format lint clean deps-build deps-test deps-bench deps-soak deps-suites deps-deb
 
 all: build
 
@@ -82,6 +82,12 @@ coverage: deps-bench
 	@cmake -S . -B $(BUILD) -G Ninja >/dev/null
 	@cmake --build $(BUILD) -j $(JOBS) --target blip_coverage
 	@$(BUILD)/blip_coverage -v $$(bench/coverage_files.py)
+
+# Branches of the rooms plan, drain and collect that unit tests alone cover; UNIT_ROOMS="session/drain --missed" selects, and lists lines.
+coverage-unit: deps-test
+	@cmake -S . -B $(BUILD) -G Ninja -DBLIP_TESTS=ON >/dev/null
+	@cmake --build $(BUILD) -j $(JOBS) --target session_test collect_test
+	@tools/unit_coverage.py --build $(BUILD) --jobs $(JOBS) $(UNIT_ROOMS)
 
 # Every fuzzer (src/*/NAME_fuzz.cc, built by clang with asan and ubsan) for FUZZ_S seconds; SEED=N repeats a run.
 FUZZ_S ?= 30
