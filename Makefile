@@ -102,7 +102,7 @@ tidy: deps-test
 	@cmake -S . -B $(BUILD)-tidy -G Ninja -DBLIP_PRECOMPILE=OFF >/dev/null
 	@scripts/tidy.sh $(BUILD)-tidy $(JOBS) $(TIDY)
 
-# What has threads of its own, under the thread sanitizer: rings, parallel work, progress, the watch of the loader. Not the target that
+# Units with threads of their own, under the thread sanitizer: rings, parallel work, progress, the watch of the loader. Not the target that
 # scribbles over what blip reads: that race is the test.
 TSAN_TESTS = base_test ring_test threads_test
 tsan: deps-test

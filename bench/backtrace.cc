@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a backtrace costs: the blob's walk as a pad calls it, a chain of frame pointers as the floor, glibc's
-// backtrace(). usage: blip_backtrace_bench [FRAMES]; prints a line of JSON for each.
+// Measures what a backtrace costs: the blob's walk as a pad calls it, a chain of frame pointers as the floor,
+// glibc's backtrace(). usage: blip_backtrace_bench [FRAMES]; prints a line of JSON for each.
 #include <execinfo.h>
 #include <time.h>
 

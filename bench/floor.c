@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a probe hit can cost at best on this machine: hand-written pads without gate, bounds or sub-buffers,
-// reached by a jump from the function's entry as a patched function would. See floor_pads.S.
+// Measures what a probe hit can cost at best on this machine: hand-written pads without gate, bounds or
+// sub-buffers, reached by a jump from the function's entry as a patched function would. See floor_pads.S.
 #define _GNU_SOURCE
 #include <stddef.h>
 #include <stdint.h>

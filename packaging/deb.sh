@@ -22,7 +22,7 @@ umask 022
 root=$work/debian/blip
 DESTDIR=$root cmake --install "$build" --prefix /usr --component Unspecified --strip >/dev/null
 
-# Where Debian's zsh looks for packages' completions.
+# Debian's zsh looks for packages' completions here.
 mkdir -p "$root/usr/share/zsh/vendor-completions"
 mv "$root/usr/share/zsh/site-functions/_blip" "$root/usr/share/zsh/vendor-completions/"
 rmdir "$root/usr/share/zsh/site-functions"

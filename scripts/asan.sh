@@ -6,7 +6,7 @@ clang=$1 targets=$2
 shift 2
 export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 
-# What cannot hold in a process of clang's with asan in it, which these tests take for their target.
+# These cannot hold in a process of clang's with asan in it, which these tests take for their target.
 left_out=(
   Exits.of_nearly_all_functions_are_known                  # 98.9 % of the functions of clang's and asan's, 99.5 % is the bound for g++'s
   Resolve.ifuncs_of_libc_are_what_a_pointer_to_them_holds  # asan has its own strlen and memset

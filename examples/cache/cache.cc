@@ -47,7 +47,7 @@ STEP Page render(const std::string& url) {
   return page;
 }
 
-// What the cache calls the page of a URL.
+// Returns the name that the cache has for the page of a URL.
 #ifndef FIXED
 STEP std::string cache_key(const std::string& url) { return url; }
 #else

@@ -27,8 +27,9 @@ constexpr uint64_t latency_bucket_last(uint32_t bucket) {
 }
 static_assert(latency_bucket((uint64_t{1} << kLatencyBits) - 1) == kLatencyBuckets - 1);
 
-// What the buckets do not tell, of a function on a CPU. `sum` begins with kLatencyBias, which no latency has:
-// by it a pad that was interrupted between sum and bucket knows that the sum is done (jit/latency.cc).
+// The totals that the buckets do not tell, for one function on one CPU. `sum` begins with kLatencyBias, which
+// no latency has: by it a pad that was interrupted between sum and bucket knows that the sum is done
+// (jit/latency.cc).
 struct LatencyTotals {
   uint64_t sum;
   uint64_t max;

@@ -287,7 +287,7 @@ inline constexpr uint64_t kRingControlsOffset = kPageSize;
 // ---- geometry
 // -------------------------------------------------------------------------------------------------
 
-// Where everything lies, computed in one place for both sides.
+// Computes where everything lies, in one place for both sides.
 struct Geometry {
   uint32_t ring_count = 0;
   uint32_t class_count = 0;  // including the padding class 0

@@ -38,7 +38,8 @@ constexpr uint32_t reader_index(uint64_t thread) {
   return static_cast<uint32_t>(thread * kReaderFactor >> 32) % kMaxReaders;
 }
 
-// Where the thread's section reads, or its last one did. A line of the thread's own.
+// The address that the thread's section reads, or that its last section read. Each thread has a cache line of
+// its own.
 struct Reading {
   uint64_t address;
   uint64_t sections;  // how many the thread has begun

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the SIGTRAP handler in a target knows. One table per process, in private memory that a fork copies:
-// the child's actions are its own.
+// All that the SIGTRAP handler in a target knows: one table per process, in private memory that a fork
+// copies: the child's actions are its own.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a walk up the stack needs in the target: tables that blip made of .eh_frame, and the table of the
+// A walk up the stack needs this in the target: tables that blip made of .eh_frame, and the table of the
 // stacks seen. Offsets count from the UnwindHeader, which lies first. See docs/design/backtraces.md.
 #pragma once
 

@@ -35,7 +35,7 @@ class EventLoop {
     Watch& operator=(Watch&& other) noexcept;
     ~Watch() { drop(); }
 
-    // Whether there is something that may still call back.
+    // True if there is something that may still call back.
     explicit operator bool() const { return loop_ && loop_->knows(id_); }
     void drop();
 

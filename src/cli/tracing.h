@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What trace, record and count have in common: start a session, tell what was armed, run it, tell how it
-// ended.
+// The part that trace, record and count have in common: start a session, tell what was armed, run it, tell
+// how it ended.
 #pragma once
 
 #include <functional>

@@ -85,7 +85,7 @@ class Collector {
     }
   }
 
-  // Where its elements begin, and how many there are.
+  // Finds where the elements of an object begin, and how many there are.
   bool find(const Step& s, Frame& f, uint64_t object, uint64_t& size) const {
     f.at = f.end = 0;
     switch (s.where) {

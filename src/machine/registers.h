@@ -40,8 +40,8 @@ struct RegisterSet {
   uint8_t dwarf_vector = kNoRegister;          // DWARF's number of PREFIX0
 };
 
-// Where a C function finds its arguments at its first instruction and leaves its result, for scalars and
-// pointers.
+// The places where a C function finds its arguments at its first instruction and leaves its result, for
+// scalars and pointers.
 struct CallingConvention {
   std::span<const uint8_t> arguments;  // registers, in order
   uint8_t vector_arguments = 0;        // so many vector registers, from the first one on

@@ -26,7 +26,7 @@ enum SystemCall : uint32_t {
 inline constexpr uint32_t kDooming[] = {kMmap,    kMprotect,    kMunmap,       kBrk,
                                         kMremap,  kMadvise,     kShmat,        kPrctl,
                                         kSeccomp, kUserfaultfd, kPkeyMprotect, kProcessMadvise};
-// Of these, those that make system calls of pads dangerous.
+// Those of them that make system calls of pads dangerous.
 inline constexpr uint32_t kFiltering[] = {kPrctl, kSeccomp};
 
 struct Doom {

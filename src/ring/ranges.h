@@ -23,7 +23,7 @@ inline abi::RangeControl* own_range_control(uint8_t* control) {
 }
 
 // membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED_RSEQ): whatever section of this process is running starts over.
-// Where pads may make no system calls any more, who forbade them has cut everything and done this before.
+// Once pads may make no system calls any more, whoever forbade them has cut everything and done this before.
 inline void restart_sections(uint8_t* control) {
   constexpr long kMembarrier = 324, kPrivateExpeditedRseq = 1 << 7;
   auto* page = shared_at<abi::GatePage>(control - abi::kGatePageSize, 0);
@@ -91,7 +91,7 @@ inline Unmapping announce_unmap(uint8_t* control) {
   return {ranges, &ranges->tables[abi::range_table(word)], abi::range_publication(word)};
 }
 
-// Whether no section can be at it, where nothing was cut. Another thread may have cut it, or have given it up
+// True if no section can be at it, where nothing was cut. Another thread may have cut it, or have given it up
 // with what lies before it: then its membarrier has been, for it is counted until after it, and what was read
 // at that time is seen. So is what was read by an earlier publication, after a first membarrier of this one.
 inline bool is_left(const Unmapping& unmapping, const Taken& taken) {

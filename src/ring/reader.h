@@ -40,7 +40,7 @@ class RingReader {
   std::optional<uint64_t> head() const;
   // The position up to which records were drained.
   uint64_t consumed() const { return consumed_; }
-  // Whether hits may have been discarded since the last release: not a whole sub-buffer is free.
+  // True if hits may have been discarded since the last release, because not a whole sub-buffer is free.
   bool may_be_full() const;
 
   // From now on what is drained keeps its room in the ring until it is released: should blip die, whoever

@@ -48,7 +48,7 @@ inline bool overlaps(const abi::Reading& reading, const Taken& taken) {
   return in(taken.begin, taken.end) || in(taken.other_begin, taken.other_end);
 }
 
-// What cannot be known, which is not 0; no memory at all is 0.
+// Stands for a word that cannot be known. A word where there is no memory at all counts as 0.
 inline constexpr uint64_t kUnknown = 1;
 [[gnu::noinline]] inline uint64_t own_word(long tid, uint64_t address) {
   constexpr long kEfault = -14;

@@ -29,7 +29,8 @@ constexpr bool is_valid_size(uint32_t size) {
   return least % abi::kRecordAlign == 0 && most % abi::kRecordAlign == 0 && most <= abi::kMaxRecordSize;
 }
 
-// What a hit word says of a record whose class has the size `bounds`; 0: it cannot be.
+// Returns the size that a hit word gives for a record whose class has the size `bounds`; 0 if it cannot be
+// true.
 constexpr uint32_t size_of_hit(uint64_t untrusted_hit_word, uint32_t bounds) {
   const auto size = static_cast<uint16_t>(untrusted_hit_word);
   const bool possible =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What pads of return probes leave to the runtime: whatever is not "the first place is free" or "my call is
+// Pads of return probes leave this to the runtime: whatever is not "the first place is free" or "my call is
 // in the first place". Runs inside the target: freestanding, a bounded number of steps.
 // docs/design/returns.md.
 #pragma once

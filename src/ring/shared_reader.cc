@@ -270,7 +270,7 @@ void SharedRingReader::take(uint64_t state, uint64_t ticket, bool late, DrainSta
   pending_.push_back({0, taken_++, ticket, index, size, class_id, late});
 }
 
-// What is taken and not handed out is neither below the ticket nor before the time.
+// A record that is taken and not handed out is neither below the ticket nor before the time.
 void SharedRingReader::release(abi::SharedReleaseNote note) {
   note.ticket = consumed_;
   for (const Pending& pending : pending_)

@@ -42,7 +42,7 @@ class SharedRingReader {
   // commit later than the watchdog allows.
   uint64_t complete_until() const { return safe_; }
 
-  // Whether hits may have been discarded since the last drain: much of the ring is claimed.
+  // True if hits may have been discarded since the last drain, because much of the ring is claimed.
   bool may_be_full() const;
 
   // Tickets taken since the last release.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Whether pads may make system calls. A seccomp filter that comes after blip, or the dispatch of system calls
-// to user space, may end a thread for one that the program itself never makes; so what the program installs
-// one by is led through a pad (jit/unmap_pad.h), which forbids them first. Freestanding: runs inside the
-// target.
+// Says whether pads may make system calls. A seccomp filter that comes after blip, or the dispatch of system
+// calls to user space, may end a thread for one that the program itself never makes; so what the program
+// installs one by is led through a pad (jit/unmap_pad.h), which forbids them first. Freestanding: runs inside
+// the target.
 //
 //   a pad                               who installs a filter
 //   calls += 1           locked         no_syscalls = 1

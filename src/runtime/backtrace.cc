@@ -32,7 +32,7 @@ __attribute__((noinline)) void copy_by_kernel(Piece& piece, uint64_t address, ab
   ring::end_own_call(page);
 }
 
-// What is above rsp on the page that the pad has pushed onto is there.
+// Memory above rsp, on the page that the pad has pushed onto, is there.
 struct TargetReader {
   uint64_t low, high;
   const abi::UnwindHeader* header;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What blip_fetch (blob.h) can be asked for: reads of the target's memory that never raise a signal.
+// The requests that blip_fetch (blob.h) understands: reads of the target's memory that never raise a signal.
 #pragma once
 
 #include <cstdint>

@@ -10,7 +10,7 @@
 namespace blip::runtime {
 namespace {
 
-// Of the kernel's headers, which need a libc.
+// Constants of the kernel, whose headers need a libc.
 constexpr int kSigkill = 9;
 constexpr int kSigstop = 19;
 constexpr int kSigtrap = 5;

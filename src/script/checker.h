@@ -66,7 +66,7 @@ class Checker {
   std::optional<Operand> label(const Expression& e, const Operand& other);
   Status check_sign(const Operand& a, const Operand& b);
 
-  // Where the elements of an array, pointer or container begin.
+  // The begin and the number of the elements of an array, pointer or container.
   struct Elements {
     Operand first;            // a pointer to it, or an array
     uint32_t length = kNone;  // a node: how many there are; kNone: not known

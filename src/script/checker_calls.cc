@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What looks like a call of a function: sizeof(x), entry(x), startswith(p, "text"), reg("rax").
+// Checks what looks like a call of a function: sizeof(x), entry(x), startswith(p, "text"), reg("rax").
 #include <fmt/core.h>
 
 #include "script/checker.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What returns ask of the entry of their call: entry(x).
+// Handles what returns ask of the entry of their call: entry(x).
 #include <fmt/core.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the fuzzer does, for a moment: expressions put together at random.
+// Does for a moment what the fuzzer does for long: expressions are put together at random.
 #include <gtest/gtest.h>
 
 #include "script/compile.h"

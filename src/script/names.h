@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What names, registers and types of an expression mean at a site. Errors are refusals.
+// Finds what names, registers and types of an expression mean at a site. Errors are refusals.
 #pragma once
 
 #include "script/expression.h"

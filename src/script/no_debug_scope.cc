@@ -43,7 +43,7 @@ NoDebugScope::NoDebugScope(std::string_view function, At at, std::string missing
   for (size_t i = 0; i < parameters_.size() && i < places.size(); ++i) parameters_[i].place = places[i];
 }
 
-// Of a function that is not known, arg0 is a number to compute with, as in every expression.
+// If the function is not known, arg0 is a number to compute with, as in every expression.
 std::optional<Variable> NoDebugScope::find(std::string_view name) {
   if (!prototype_) return std::nullopt;
   for (const Variable& v : parameters_)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What is known of a function without debugging information: its arguments by the calling convention, with
-// names and types if it is one of libc's.
+// Knows what can be known of a function without debugging information: its arguments by the calling
+// convention, with names and types if it is one of libc's.
 #pragma once
 
 #include "script/prototypes.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What functions of libc want and return, for programs without debugging information.
+// The parameters and results of libc's functions, for programs without debugging information.
 #pragma once
 
 #include <string>

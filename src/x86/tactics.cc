@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What can be done with fewer than 5 bytes. `o` are bytes of the run, `+` those behind it:
+// Ways to lead to a pad with fewer than 5 bytes. `o` are bytes of the run, `+` those behind it:
 //
 //   springboard        EB rel8          -> padding nearby:  E9 rel32 -> pad
 //   pun                E9 x x + +       the last bytes of rel32 stay what they are; the jump leads where they

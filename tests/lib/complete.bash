@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# What bash does when TAB is pressed at the end of each LINE: complete.bash SCRIPT LINE...
+# Prints what bash does when TAB is pressed at the end of each LINE: complete.bash SCRIPT LINE...
 source "$1"
 shift
 compopt() { :; }  # bash's own works only inside a completion

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# What zsh offers at the end of each LINE: complete.zsh FOLDER LINE...
+# Prints what zsh offers at the end of each LINE: complete.zsh FOLDER LINE...
 # A second zsh on a pseudo terminal does the completing; its compadd writes down what it is given. The words waited for
 # are spelled so that the terminal's echo of the command is not taken for its output.
 zmodload zsh/zpty

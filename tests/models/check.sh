@@ -62,7 +62,7 @@ check_shared() {
   holds shared_ring -DLEAKS=2 -DSLOTS=4 -DFIRST_HITS=2 -DOTHER_HITS=3
   holds shared_ring -DLEAKS=2 -DWRITERS=3 -DOTHER_HITS=1 -DSTEPS=6 # all leaked, and one walks on over them
   holds shared_ring -DTIME -DLEAKS=1 -DOTHER_HITS=2
-  # What strands a ticket although not all slots were leaked is a bug, whether it would be given up or not.
+  # A run that strands a ticket although not all slots were leaked is a bug, whether the ticket would be given up or not.
   holds shared_ring -DLEAKS=1 -DOTHER_HITS=2 -DDEATHS=1 -DNO_SKIP
   for bug in ONE_LAP NO_SECOND_LOOK PLAIN_CLAIM STEAL_BUSY; do
     finds shared_ring -DLEAKS=1 -DNO_SKIP -DBUG_$bug

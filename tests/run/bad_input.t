@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# What cannot be meant is told with its place underlined, before the target is touched.
+# blip refuses what cannot be meant and underlines its place, before it touches the target.
 as: both
 target: typed 1
 

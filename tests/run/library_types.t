@@ -61,7 +61,7 @@ case: members of this, by name alone
 run: blip trace -p $PID --function Counter::add --capture 'label, base + n' --max-events 1
 expect-match: \{ label = "member", base \+ n = 8 \}
 
-# Where it is not optimized, what it passes is told by what the prologue stores.
+# In code that is not optimized, the stores of the prologue tell what is passed.
 case: Rust
 each: containers_rust containers_rust_debug
 needs: rustc

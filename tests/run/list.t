@@ -41,7 +41,7 @@ case: a process and its file get the same verdicts
 as: both
 target: odd 10
 sh: blip list -q -p $PID > of_process && blip list -q $TARGETS/odd > of_file
-# Where the process lies decides which pun fits; whether one does, it does not.
+# The addresses of the process decide which pun fits, but not whether one does.
 check: [(w[1], w[2] == "refused", w[3:]) for w in map(str.split, read_file("of_process").splitlines())] ==
        [(w[1], w[2] == "refused", w[3:]) for w in map(str.split, read_file("of_file").splitlines())]
 check: read_file("of_file").count(" refused ") > 3

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# What blip opens, makes and shows; and that no page is ever writable and executable.
+# Checks what blip opens, makes and shows, and that no page is ever writable and executable.
 as: both
 timeout: 60
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# What --function accepts.
+# SPECs that --function accepts.
 as: user
 
 case: a symbol with offset zero

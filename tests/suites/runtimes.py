@@ -16,7 +16,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 SOURCES = HERE / "programs"
 GO = {"GOCACHE": "{dir}/cache", "GO111MODULE": "off", "CGO_ENABLED": "0", "GOFLAGS": ""}
 WAYS = (("count", "--function"), ("count", "--return"), ("record", "--function"))
-# What is said of a program that ends just then, and of a runtime that has no returns to probe.
+# blip says these of a program that ends just then, and of a runtime that has no returns to probe.
 EXCUSES = ("has ended", "ended while", "no such process", "nothing can be armed")
 
 # argv, what is probed from the start, what comes and goes. libjvm.so comes after the start, and a trace has room for a thousand events of such.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a seccomp filter is made of.
+// The parts that a seccomp filter is made of.
 #pragma once
 #include <linux/filter.h>
 #include <linux/seccomp.h>

@@ -52,7 +52,7 @@ PROBED long fold(__int128 wide, short unused, struct vec3 v) {
   return (long)(wide >> 64) ^ (long)wide ^ (long)v.z;
 }
 
-// What gcc takes apart has a name of its own, and parameters that follow no convention.
+// A function that gcc takes apart has a name of its own, and parameters that follow no convention.
 static __attribute__((noinline)) long only_a(struct fields v, long unused, const long* p) {
   (void)unused;
   asm volatile("" ::: "memory");

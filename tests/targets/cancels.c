@@ -28,7 +28,7 @@ static void* thread(void* unused) {
   return unused;
 }
 
-// Whether the thread waits: it does so only in read().
+// True if the thread waits, which it does only in read().
 static int is_asleep(pid_t tid) {
   char path[64], stat[256];
   snprintf(path, sizeof path, "/proc/self/task/%d/stat", tid);

@@ -21,7 +21,7 @@ PROBED int hammered(int a) {
   return a * 1000003 + 1;
 }
 
-// Whether the address is in one of blip's pads.
+// True if the address is in one of blip's pads.
 static int in_pad(unsigned long pc) {
   const int fd = open("/proc/self/maps", O_RDONLY);
   size_t size = 0;

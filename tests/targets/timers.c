@@ -26,7 +26,7 @@ static long now(void) {
   return t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-// What expired between two looks at the clock lies between what it says before and after.
+// A timer that expired between two looks at the clock expired between the times that they gave.
 static void check(const char* what, long count, long least, long most) {
   if (count < least || count > most)
     say("WRONG: %s expired %ld times, expected %ld to %ld", what, count, least, most);

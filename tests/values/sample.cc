@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What C++ adds, for tests/values.py.
+// The part that C++ adds, for tests/values.py.
 #include <cstdio>
 #include <memory>
 #include <string>

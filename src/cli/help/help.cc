@@ -66,7 +66,7 @@ std::string examples_text(std::string_view lines) {
   return out;
 }
 
-// Of the first pair, with both line ends.
+// Returns the size of the first pair, with both line ends.
 size_t pair_size(std::string_view lines) { return lines.find('\n', lines.find('\n') + 1) + 1; }
 
 // The pair that starts a command: it works for everybody, whatever may be attached to.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the manual says beside verbs and options. Text is plain; `words in backquotes` are typed as they
+// The manual says this beside verbs and options. Text is plain; `words in backquotes` are typed as they
 // stand.
 #pragma once
 

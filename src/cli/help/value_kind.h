@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What an option's value is, known from the name that --help gives it (PID, DIR, ...). Completion is made
+// The kind of an option's value, known from the name that --help gives it (PID, DIR, ...). Completion is made
 // from this.
 #pragma once
 

@@ -38,7 +38,7 @@ Status ProbeData::apply(OptionId option, const std::string& value, Probes& probe
   return {};
 }
 
-// What looks at returns is theirs alone, if there are any.
+// A filter that is about returns belongs to returns alone, if there are any.
 void ProbeData::spread_filter(Probes& probes) const {
   const bool only_returns =
       session::is_about_returns(for_all_.condition) && std::any_of(probes.begin(), probes.end(), is_return);

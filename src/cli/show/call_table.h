@@ -15,7 +15,7 @@ std::string duration_text(uint64_t ns);
 
 // The largest total first; equals keep the order asked for. MODULE is shown when a name occurs in two
 // modules. Times of functions without calls, and what is not known, are "-".
-// Of more functions than `rows` the rest is told as a number.
+// If there are more functions than `rows`, the table ends with the number of the others.
 struct TableLimits {
   size_t rows = SIZE_MAX;
   size_t width = 0;  // of the terminal; 0: names are not cut

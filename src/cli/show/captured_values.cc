@@ -68,7 +68,7 @@ const uint8_t* CapturedValues::take(size_t size) {
   return taken;
 }
 
-// What tells faults and cuts is at the end of an event.
+// An event ends with what tells its faults and cuts.
 bool CapturedValues::render(std::span<const uint8_t> fields, const PlaceNamer& place_of) {
   rest_ = fields;
   bad_ = false;
@@ -228,8 +228,8 @@ void CapturedValues::collected_text() {
   write_collected_text(values_, state, text);
 }
 
-// Of Rust's enums, which of the members behind the first is there: the one that the first one names or, if
-// that has no name, the one that no value names.
+// Finds the member of a Rust enum that is there: the one that the first member names or, if that has no name,
+// the one that no value names.
 std::optional<std::string> CapturedValues::variant_of(const ctf::Field& field) const {
   const auto& members = field.members;
   if (members.empty() || members[0].name != kVariant || members[0].type != ctf::FieldType::kEnum ||

@@ -18,8 +18,8 @@ namespace blip::cli {
 // as text or JSON: value_writer.h, event_json.h.
 class CapturedValues {
  public:
-  // Where a hit was, SYMBOL+0xOFF, if many places share its class, and the name of the event there. Both are
-  // empty if unknown.
+  // The place of a hit, SYMBOL+0xOFF, if many places share its class, and the name of the event there. Both
+  // are empty if unknown.
   struct HitPlace {
     std::string place, name;
   };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What tables with a row per probe share.
+// Shared by the tables that have a row per probe.
 #pragma once
 
 #include <fmt/format.h>

@@ -23,7 +23,7 @@ class ValueWriter {
   bool is_json() const { return json_; }
   // Forgets what was cut or missing.
   void begin_event();
-  // What follows is appended to `out`, whose pointer is `pointer`.
+  // From now on, values are appended to `out`, whose pointer is `pointer`.
   void begin(std::string& out, std::string_view pointer);
   const std::string& out() const { return *out_; }
 

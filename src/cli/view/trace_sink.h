@@ -29,7 +29,7 @@ class TraceSink {
   static bt_graph_simple_sink_component_consume_func_status consume(bt_message_iterator* from, void* sink);
 };
 
-// Of an event, in nanoseconds since 1970; none: its stream has no clock.
+// Returns the time of an event in nanoseconds since 1970; none if its stream has no clock.
 std::optional<int64_t> time_of(const bt_message* event);
 int64_t ns_of(const bt_clock_snapshot* snapshot);
 

@@ -48,7 +48,7 @@ class ViewFields {
 
  private:
   using Paths = std::set<std::string, std::less<>>;
-  // Of each member that is shown in JSON, scope after scope: where.
+  // Says where each member that is shown in JSON is, scope after scope.
   struct Shown {
     uint64_t index = 0;
     bool is_of_head = false;

@@ -26,7 +26,7 @@ class ViewFilter {
  public:
   explicit ViewFilter(const ViewSelection& selection) : selection_(selection) {}
 
-  // Of the trace, where that was looked for; else its begin is the first event.
+  // Tells the span of the trace, if somebody looked for it. Otherwise the trace begins with the first event.
   void know(const TraceSpan& span) { span_ = span; }
 
   // Events in the order of time; `thread` none: not told. Nothing more is wanted after `stop`.

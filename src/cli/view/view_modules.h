@@ -19,8 +19,8 @@ class ViewModules {
   // True: it was such an event, which is not to be shown.
   bool take(const bt_event* event);
 
-  // Where an event of a class that many places share happened, NAME or NAME+0xOFF; empty: it is none, or not
-  // known.
+  // Returns the place of an event whose class many places share, NAME or NAME+0xOFF; empty if it is no such
+  // event, or if its place is not known.
   std::string place_of(const bt_event* event) const;
 
   // The frames of an address. For a process without modules of its own in the trace, those of the first

@@ -37,7 +37,7 @@ ViewFields::Scopes scopes_of(const bt_event* event) {
           bt::event_borrow_specific_context_field_const(event), bt::event_borrow_payload_field_const(event)};
 }
 
-// Where many places share a class, that of the place.
+// The name of the event; if many places share its class, the name at its place.
 std::string name_of(const bt_event* event, const std::string& place) {
   const char* text = bt::event_class_get_name(bt::event_borrow_class_const(event));
   return session::event_name_at(text ? text : "<unknown>", place);

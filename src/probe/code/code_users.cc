@@ -24,7 +24,7 @@ CodeUsers::CodeUsers(const Module& module, const Pieces& pieces) {
     Found& mine = found[begin / kPiecesPerTask];
     for (size_t i = begin; i < end; ++i) {
       const elf::Function& f = all[i];
-      // What two have is the second's. Files may let them overlap as they like.
+      // Bytes that two functions claim belong to the second. Files may let them overlap as they like.
       const FileAddr next = i + 1 < all.size() ? all[i + 1].addr : f.addr + f.size;
       const auto bytes = module.file().bytes({f.addr, std::min(f.addr + f.size, next)});
       for_each_instruction(bytes, module.to_target(f.addr), [&](const x86::Insn& insn) {

@@ -36,7 +36,7 @@ std::vector<elf::Function> by_address(std::span<const elf::Function> functions) 
   return sorted;
 }
 
-// What two have is the second's.
+// Bytes that two functions claim belong to the second.
 std::span<const uint8_t> own_bytes(const Module& module, std::span<const elf::Function> sorted, size_t i) {
   FileAddr end = sorted[i].addr + sorted[i].size;
   if (i + 1 < sorted.size()) end = std::min(end, sorted[i + 1].addr);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What speaks against probing a function as a whole.
+// Reasons against probing a function as a whole.
 #pragma once
 
 #include <span>

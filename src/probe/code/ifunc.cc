@@ -56,7 +56,8 @@ class Search {
     return TargetAddr(*value);
   }
 
-  // Of several definitions of a name (another library's, an older version) each takes what is its own.
+  // If a name has several definitions (another library's, an older version), each of them takes only what is
+  // its own.
   void take(size_t i, TargetAddr value) {
     const Module& module = modules_[ifuncs_[i].module];
     const FileAddr address = module.to_file(value);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What calls of an IFUNC reach in a running process.
+// Finds the functions that calls of an IFUNC reach in a running process.
 #pragma once
 
 #include <span>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where the instructions of a function begin. Each text is the part of a sentence behind the name.
+// Finds where the instructions of a function begin. Each text is the part of a sentence behind the name.
 #pragma once
 
 #include <map>
@@ -20,8 +20,8 @@ inline constexpr char kNoSize[] = "the function has size zero: where it ends is 
 // first and last byte; hand-written code may.
 std::string undecodable(const Module& module, const elf::Function& function);
 
-// Where the instructions of functions begin, decoded once as far as somebody asks. The modules must outlive
-// it.
+// Knows where the instructions of functions begin. Each function is decoded once, when somebody asks. The
+// modules must outlive it.
 class InstructionStarts {
  public:
   struct Found {

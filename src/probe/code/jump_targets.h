@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where indirect jumps of a module may lead, by the tables and pointers in its data.
+// Finds where indirect jumps of a module may lead, by the tables and pointers in its data.
 #pragma once
 
 #include <span>

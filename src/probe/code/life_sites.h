@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where a program ends threads and processes, or becomes another one: docs/design/lifecycle.md.
+// Finds where a program ends threads and processes, or becomes another one: docs/design/lifecycle.md.
 #pragma once
 
 #include <cstdint>

@@ -11,7 +11,7 @@
 
 #include "elf/dynamic.h"
 
-// What loaders do for debuggers (System V ABI, <link.h>): before and after they change the list of libraries
+// Loaders do this for debuggers (System V ABI, <link.h>): before and after they change the list of libraries,
 // they call an empty function, _dl_debug_state, with r_debug.r_state telling which.
 //
 //   glibc   RT_ADD, map everything, relocate, set up TLS and rseq, RT_CONSISTENT, constructors, entry

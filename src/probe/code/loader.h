@@ -26,7 +26,7 @@ class Milestone {
   static std::optional<Milestone> find(std::span<const Module> modules);
 
   Kind kind() const { return kind_; }
-  // Where the program comes by, more than once.
+  // The program comes by here more than once.
   TargetAddr addr() const { return addr_; }
   // To be asked each time it does, before the instruction: is it there?
   Result<bool> reached(const proc::Memory& memory);

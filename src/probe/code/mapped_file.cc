@@ -16,7 +16,7 @@ namespace {
 constexpr size_t kSamples = 16;
 constexpr size_t kSampleSize = 32;
 
-// What memory says about whether a file is the one that is loaded.
+// The verdict of memory on whether a file is the one that is loaded.
 enum class Verdict { kSame, kDifferent, kUnknown };
 
 Verdict compare_build_id(const elf::ElfFile& file, const FileRange& range, uint64_t bias,

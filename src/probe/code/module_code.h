@@ -13,7 +13,7 @@
 
 namespace blip::probe {
 
-// Where functions begin and end, by symbols and unwind tables; sorted, one per start.
+// The begins and ends of functions, by symbols and unwind tables; sorted, one per start.
 struct FunctionRanges {
   std::vector<TargetAddr> starts;
   std::vector<TargetAddr> ends;  // of starts[i]

@@ -22,8 +22,8 @@ using Bytes = std::array<uint8_t, abi::kJumpSize>;
 constexpr Bytes kLoadSixth = {0x4c, 0x8b, 0x4c, 0x24, 0x08};  // mov 8(%rsp), %r9
 constexpr uint8_t kLoadNumber = 0xb8;                         // mov $number, %eax
 
-// Of code that is decoded to tell calls from bytes that look like one, which takes a second or two. What is
-// in the functions that remain is not known. Bytes at random are in one function of thirty.
+// Limits the code that is decoded to tell calls from bytes that look like one, to what takes a second or two.
+// What is in the functions that remain is not known. Bytes at random are in one function of thirty.
 constexpr uint64_t kMostDecoded = 32 << 20;
 
 // The function around an address, from where decoding comes by it. Symbols of assembly may have no size: then

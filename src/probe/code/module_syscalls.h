@@ -12,7 +12,7 @@
 
 namespace blip::probe {
 
-// What of some system calls a module's code may make.
+// The calls that a module's code may make, of the system calls asked for.
 struct ModuleSyscalls {
   // `mov $number, %eax; syscall`, and `mov 8(%rsp), %r9; syscall` of syscall() (jit::kAnyNumber), where
   // nothing else can come to the instruction: a jump to a pad has room there.

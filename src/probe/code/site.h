@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is to be changed in one module's code, and which probes that serves.
+// The changes to be made in one module's code, and the probes that they serve.
 #pragma once
 
 #include <cstddef>

@@ -30,7 +30,7 @@ bool is_loader(const Module& module) {
 }  // namespace
 
 // A libc blocks all signals now and then: in pthread_create, posix_spawn, system, and in threads of its own.
-// What calls rt_sigaction itself is one, or has one linked into it.
+// A module that calls rt_sigaction itself is a C library, or has one linked into it.
 std::string no_traps_in(const Module& module) {
   if (module.file().is_go()) return "traps cannot be used in Go programs, whose runtime owns the signals";
   if (module.is_libc() || is_loader(module) || module.basename().starts_with("libpthread"))

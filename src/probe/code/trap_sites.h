@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where traps may be put, and where a target asks for signal actions. See docs/design/traps.md.
+// Finds where traps may be put, and where a target asks for signal actions. See docs/design/traps.md.
 #pragma once
 
 #include <span>

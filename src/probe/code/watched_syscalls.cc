@@ -34,7 +34,7 @@ bool has_expected(std::span<const x86::SyscallSite> sites) {
   });
 }
 
-// Of all, each looked at once: it takes some milliseconds for a large one.
+// Finds the calls of all modules. Each module is looked at once; a large one takes some milliseconds.
 std::vector<ModuleSyscalls> calls_of(std::span<const Module> modules, std::span<const uint32_t> numbers,
                                      SyscallSearch search) {
   std::vector<ModuleSyscalls> all(modules.size());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Where a program takes memory away from itself, or comes under a seccomp filter: docs/design/safe_reads.md.
+// Finds where a program takes memory away from itself, or comes under a seccomp filter:
+// docs/design/safe_reads.md.
 #pragma once
 
 #include <span>

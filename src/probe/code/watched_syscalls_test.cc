@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is found in the GNU C library of this machine, and what is said of programs that have none.
+// Looks for these calls in the GNU C library of this machine, and in programs that have none.
 #include "probe/code/watched_syscalls.h"
 
 #include <gtest/gtest.h>

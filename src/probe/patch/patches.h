@@ -50,7 +50,7 @@ struct PatchTable {
   void merge(PatchTable other);
   // Takes the active patches of a range out of it; the others there are forgotten.
   PatchTable take(AddrRange range);
-  // Whether an active patch has to do with one of these bytes.
+  // True if an active patch has to do with one of these bytes.
   bool touches(AddrRange bytes) const;
 };
 

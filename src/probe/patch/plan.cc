@@ -169,7 +169,8 @@ class PointPlanner {
     return (options_.faults_matter && map.may_fault(a)) || (options_.overflows_matter && map.may_overflow(a));
   }
 
-  // What may fault and was asked for may be moved, with what a jump in its place takes along.
+  // Instructions that may fault may be moved if the user said so, with those that a jump in their place takes
+  // along.
   void accept_faults(const ModuleCode& code, std::span<const size_t> left) {
     if (!options_.accept_faults || is_go_) return;
     for (const auto& segment : code.segments()) {
@@ -304,7 +305,7 @@ class PointPlanner {
     return site;
   }
 
-  // What pads have to save; function by function, so that each is decoded once.
+  // Finds what pads have to save, function by function, so that each is decoded once.
   void describe_all() {
     if (options_.verdict_only) return;
     std::vector<size_t> order;

@@ -27,7 +27,7 @@ struct TrampolineLayout {
   std::vector<TrampolineRun> runs;  // sorted by address
   uint64_t frames = 0;              // pages of memory
 
-  // Where an entry's bytes are, from the first frame on; nothing if its page is not among the runs.
+  // Returns where an entry's bytes are, from the first frame on; nothing if its page is not among the runs.
   std::optional<uint64_t> offset_of(TargetAddr entry) const;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What runs in the kernel at the hit of a uprobe.
+// The program that runs in the kernel at the hit of a uprobe.
 #pragma once
 
 #include <sys/types.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Where the System V convention for x86-64 puts arguments at the first instruction of a function, and results
-// at its last (psABI 3.2.3).
+// Says where the System V convention for x86-64 puts arguments at the first instruction of a function, and
+// results at its last (psABI 3.2.3).
 #pragma once
 
 #include <cstdint>

@@ -52,7 +52,7 @@ uint64_t widen(uint64_t a) {
   return std::bit_cast<uint64_t>(static_cast<double>(narrow));
 }
 
-// Of two operands, none of them a fault.
+// Computes with two operands, none of which is a fault.
 Value binary(const Node& n, uint64_t a, uint64_t b) {
   switch (n.op) {
     case Op::kAdd:

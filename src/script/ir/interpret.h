@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the codes of ir.h mean: jit's machine code must give the same for every program and every state.
+// Defines what the codes of ir.h mean: jit's machine code must give the same for every program and every
+// state.
 //
 // A fault is a value that is none: everything made of it is a fault too, except through those sides of &&, ||
 // and ?: that are not looked at. Memory does not change while a hit is looked at.
@@ -33,8 +34,8 @@ class Machine {
   virtual std::optional<uint64_t> entry_value(uint64_t n) const = 0;  // none: it was a fault
 };
 
-// What an operation makes of one or two values, if it needs nothing of the machine; none: it does, or a
-// fault.
+// Returns what an operation makes of one or two values; none if it needs something of the machine, or if the
+// result is a fault.
 std::optional<uint64_t> compute(const Node& node, uint64_t a, uint64_t b);
 
 // None: a fault.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What probes compute at a hit: the one form between what users and debugging information say and what runs.
-// interpret.h says what it means; jit makes machine code of it. It never writes to the target's memory, has
-// no loops, and a read that would fault makes the result a fault instead.
+// Programs that probes compute at a hit. This is the one form between what users and debugging information
+// say and what runs. interpret.h says what it means; jit makes machine code of it. It never writes to the
+// target's memory, has no loops, and a read that would fault makes the result a fault instead.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Whether a program keeps the rules of ir.h, on which the interpreter and jit rely.
+// Checks that a program keeps the rules of ir.h, on which the interpreter and jit rely.
 #pragma once
 
 #include "base/result.h"

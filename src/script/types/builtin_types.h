@@ -12,7 +12,7 @@ namespace blip::script {
 // "int", "unsigned long", "char", "bool", "double", "void", in the form of TypeName::base; also names that
 // mean the same everywhere: "size_t", "uint32_t". Null: there is none.
 const Type* builtin_type(std::string_view name);
-// Of 1, 2, 4 or 8 bytes.
+// Integer types of 1, 2, 4 or 8 bytes.
 const Type& int_type(uint64_t size, bool is_signed);
 
 // Types that an expression makes; they live as long as it.

@@ -55,7 +55,7 @@ Error error_at(std::string_view source, Range range, std::string_view message) {
   const size_t before = begin == 0 ? std::string_view::npos : source.rfind('\n', begin - 1);
   size_t first = before == std::string_view::npos ? 0 : before + 1;
   size_t last = std::min(source.find('\n', begin), source.size());
-  // Of a line that no terminal has room for, what is around the place.
+  // If a terminal has no room for the line, only the part around the place is shown.
   constexpr size_t kBefore = 40, kBehind = 80;
   if (begin - first > kBefore && last - first > kBefore + kBehind)
     first = character_at_or_before(source, begin - kBefore);

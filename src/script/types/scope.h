@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What names mean at a place of a program.
+// Says what names mean at a place of a program.
 #pragma once
 
 #include <optional>
@@ -54,7 +54,8 @@ class Scope {
   virtual std::vector<Variable> locals() = 0;  // visible here, without parameters; inner ones hide outer ones
   // The type that the function returns; null if unknown.
   virtual const Type* result_type() = 0;
-  // Where that is at the return, if the source knows how it is passed (C++ classes); none: by the convention.
+  // Returns where the result is at the return, if the source knows how it is passed (C++ classes); none if
+  // the convention decides.
   virtual std::optional<Place> result_place() { return std::nullopt; }
   // Why `name` may be unknown: "libfoo.so has no debugging information (looked in ...)"; empty: it has some.
   virtual std::string what_is_missing() = 0;

@@ -26,7 +26,7 @@ bool is_text_pointer(const Type& t) {
   return t.kind == TypeKind::kPointer && !t.name.starts_with('&') && t.target && is_character(*t.target);
 }
 
-// What of it is shown would not say that there is more.
+// True if what is shown of the array would not say that there is more.
 bool is_long_array(const Type& t, const Limits& limits) {
   return t.kind == TypeKind::kArray && t.target && !is_character(*t.target) &&
          t.count.value_or(0) > limits.elements;

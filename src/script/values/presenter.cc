@@ -285,7 +285,7 @@ Shape Presenter::if_there(const std::string& name, const Operand& value, uint32_
   return show(name, or_zero(value, is_there), depth + 1);
 }
 
-// What lies in registers belongs to another one if it is not there.
+// The registers of a value that is not there belong to another one.
 Operand Presenter::or_zero(Operand value, uint32_t is_there) {
   Builder& b = access_.builder();
   const auto select = [&](Operand& part) {

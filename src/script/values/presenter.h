@@ -29,11 +29,11 @@ class Presenter {
         room_(limits.bytes),
         outputs_(outputs) {}
 
-  // What cannot be shown, or has no room any more, is a note.
+  // A value that cannot be shown, or for which there is no room any more, becomes a note.
   std::vector<Shape> present(std::span<const Named> fields);
 
  private:
-  // Of what is shown one after the other, what comes later shall have some room too.
+  // Values are shown one after the other; this keeps some room for later ones.
   void keep_room(uint32_t bytes) { kept_ = std::min(bytes, room_ / 2); }
   Shape show(const std::string& name, const Operand& operand, uint32_t depth);
   Shape scalar(const std::string& name, const Operand& operand);

@@ -14,7 +14,7 @@ namespace blip::x86 {
 //   cmp  0x10(%r14), %rsp     g.stackguard0
 //   jbe  call_morestack       and from there back to the entry
 //
-// What runs behind it runs once per call and has at least 800 bytes of stack below it.
+// Code behind it runs once per call and has at least 800 bytes of stack below it.
 struct GoStackCheck {
   uint8_t length = 0;  // of all of it
   // The number of first instructions that can be replaced: a goroutine may be parked at any instruction
