@@ -89,6 +89,12 @@ TEST(Docs, completions_have_every_context) {
   }
 }
 
+TEST(Docs, the_manual_has_every_context) {
+  const std::string man = manual();
+  for (std::string_view name : plain_contexts())
+    EXPECT_THAT(man, testing::ContainsRegex(fmt::format("[ (,]{}[ ),.]", name))) << name;
+}
+
 TEST(Docs, operands_come_from_the_synopsis) {
   EXPECT_EQ(operands_of(verb_fact(Verb::kView)).first, ValueKind::kDirectory);
   EXPECT_FALSE(operands_of(verb_fact(Verb::kRecord)).first);

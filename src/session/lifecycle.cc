@@ -7,10 +7,12 @@
 
 #include "abi/layout.h"
 #include "ctf/clock.h"
+#include "ctf/known_fields.h"
 #include "jit/stubs.h"
 #include "proc/files/executable_path.h"
 #include "proc/files/status.h"
 #include "proc/files/thread_names.h"
+#include "session/plan/contexts.h"
 
 namespace blip::session {
 
@@ -58,8 +60,8 @@ void store_text(std::string_view text, uint8_t* to, size_t size) {
 
 void store(const LifeEvent& e, const ctf::Field& field, uint8_t* to) {
   const auto number = [&](auto value) { std::memcpy(to, &value, sizeof value); };
-  if (field.name == "vpid") return number(e.vpid);
-  if (field.name == "vtid") return number(e.vtid);
+  if (field.name == ctf::kPidField) return number(e.vpid);
+  if (field.name == ctf::kTidField) return number(e.vtid);
   if (field.name == "parent") return number(e.parent);
   if (field.name == "status") return number(e.status);
   if (field.name == "signal") return number(e.signal);
@@ -84,7 +86,7 @@ Lifecycle::Lifecycle(ClassTable& classes, bool follows)
     : classes_(classes),
       lives_({proc::read_comm, proc::executable_path, has_its_first_program, parent_of}, follows,
              ctf::HostClocks::monotonic_ns()) {
-  const ctf::Field thread{.name = "vtid", .type = Type::kInt32, .is_context = true};
+  const ctf::Field thread = context_field(contexts::kTid);
   for (const KindFact& kind : kinds()) ids_.push_back(classes.add_own({kind.name, thread, kind.payload}));
   records_.first_class = static_cast<uint16_t>(abi::kFirstClass + classes.classes().size());
   for (const char* name : kRecordNames) classes.add_life_record(name);

@@ -7,6 +7,7 @@
 
 #include "base/hex.h"
 #include "elf/debug_link.h"
+#include "session/plan/contexts.h"
 
 namespace blip::session {
 
@@ -90,7 +91,7 @@ void complete_statedump_class(ctf::EventClass& c) {
 
 Statedump::Statedump(ClassTable& classes) {
   const std::vector<KindFact> all = kinds();
-  const ctf::Field ip{.name = "ip", .type = Type::kHex64, .is_context = true};
+  const ctf::Field ip = context_field(contexts::kIp);
   for (size_t i = 0; i < all.size(); ++i) ids_[i] = classes.add_own({all[i].name, ip, all[i].payload, true});
 }
 

@@ -20,6 +20,7 @@
 #include "proc/files/shared_root.h"
 #include "proc/files/status.h"
 #include "session/pad_source.h"
+#include "session/plan/contexts.h"
 #include "session/plan/plan_options.h"
 #include "session/tell_targets.h"
 #include "session/uprobe_source.h"
@@ -369,9 +370,8 @@ bool TracedProcess::asks_for_threads() const {
   if (stores_tid(context_.options)) return true;
   const auto& probes = context_.options.probes;
   return std::any_of(probes.begin(), probes.end(), [](const ProbeRequest& r) {
-    return std::any_of(r.contexts.begin(), r.contexts.end(), [](const Context& c) {
-      return c.kind == ContextKind::kTid || c.kind == ContextKind::kComm;
-    });
+    return std::any_of(r.contexts.begin(), r.contexts.end(),
+                       [](const Context& c) { return c.row->tells_thread(); });
   });
 }
 

@@ -7,12 +7,14 @@
 #include <vector>
 
 #include "base/result.h"
+#include "session/plan/contexts.h"
 #include "session/plan/options.h"
 
 namespace blip::cli {
 
 // One or more types separated by commas. An unknown one is an error that lists the valid ones.
-Result<std::vector<session::Context>> parse_contexts(std::string_view text);
+Result<std::vector<session::Context>> parse_contexts(std::string_view text,
+                                                     session::ContextRows rows = session::known_contexts());
 
 // `first` then `second`, each context once; a single register that `regs` holds anyway is dropped.
 std::vector<session::Context> merge_contexts(const std::vector<session::Context>& first,

@@ -6,12 +6,12 @@
 #include <algorithm>
 
 #include "cli/options/contexts.h"
+#include "session/plan/contexts.h"
 
 namespace blip::cli {
 namespace {
 
 using session::Context;
-using session::ContextKind;
 using session::ProbeKind;
 using session::ProbeRequest;
 using Probes = std::vector<ProbeRequest>;
@@ -42,7 +42,7 @@ std::string holds_for_last(std::string_view option, const ProbeRequest& last) {
 // True if there was anything to spread.
 bool spread_contexts(Probes& probes) {
   std::vector<Context> shared = probes.back().contexts;
-  std::erase_if(shared, [](const Context& c) { return c.kind == ContextKind::kBacktrace; });
+  std::erase_if(shared, [](const Context& c) { return c.row->is_dear; });
   for (auto p = probes.begin(); p != probes.end() - 1; ++p) p->contexts = shared;
   return !shared.empty();
 }

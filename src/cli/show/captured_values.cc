@@ -8,6 +8,7 @@
 #include "cli/show/value_text.h"
 #include "cli/show/variant_name.h"
 #include "ctf/captured.h"
+#include "ctf/known_fields.h"
 
 namespace blip::cli {
 
@@ -16,13 +17,13 @@ namespace {
 constexpr uint8_t kZeros[256] = {};
 
 bool is_tid(const ctf::Field& field) {
-  return ctf::is_plain(field.type) && (field.name == "vtid" || field.name == "tid");
+  return ctf::is_plain(field.type) && (field.name == ctf::kTidField || field.name == "tid");
 }
 
 // Keys of the event itself in JSON.
 bool is_of_head(const ctf::Field& field) {
   return field.is_context && field.type == ctf::FieldType::kInt32 &&
-         (field.name == "vpid" || field.name == "vtid");
+         (field.name == ctf::kPidField || field.name == ctf::kTidField);
 }
 
 uint64_t load_number(const uint8_t* from, uint32_t size, bool is_signed) {
@@ -121,14 +122,14 @@ void CapturedValues::plain(const ctf::Field& field, const PlaceNamer& place_of) 
     return;
   }
   if (values_.is_json() && is_of_head(field)) {
-    (field.name == "vpid" ? head_.pid : head_.tid) = load<int32_t>(from);
+    (field.name == ctf::kPidField ? head_.pid : head_.tid) = load<int32_t>(from);
     return;
   }
   if (!values_.is_json() && is_tid(field) && tid_.empty()) {
     append_plain(tid_, field.type, from, false);
     return;
   }
-  const bool is_place = class_.many_places && field.name == "ip" && place_of;
+  const bool is_place = class_.many_places && field.name == ctf::kIpField && place_of;
   static const HitPlace nowhere;
   const HitPlace& place = is_place ? place_of(load<uint64_t>(from)) : nowhere;
   show(field, [&] {

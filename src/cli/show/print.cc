@@ -10,6 +10,7 @@
 #include "cli/output/color.h"
 #include "cli/output/escape.h"
 #include "cli/show/value_text.h"
+#include "ctf/known_fields.h"
 #include "ctf/packet.h"
 
 namespace blip::cli {
@@ -25,7 +26,7 @@ void append_padded(std::string& out, uint64_t value, unsigned width) {
   out.append(digits, width);
 }
 
-bool is_tid(const ctf::Field& field) { return field.name == "vtid" || field.name == "tid"; }
+bool is_tid(const ctf::Field& field) { return field.name == ctf::kTidField || field.name == "tid"; }
 
 }  // namespace
 
@@ -125,7 +126,7 @@ Printer::ClassFormat& Printer::format_of(const ctf::EventClass& event_class) {
     std::string lead = slot->parts.empty() ? ": { " : ", ";
     append_escaped(lead, field.name);
     lead += " = ";
-    const bool is_place = event_class.many_places && field.name == "ip";
+    const bool is_place = event_class.many_places && field.name == ctf::kIpField;
     slot->parts.push_back({std::move(lead), field.type, field.offset, is_place});
   }
   return *slot;

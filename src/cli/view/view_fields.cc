@@ -11,6 +11,7 @@
 #include "cli/show/value_text.h"
 #include "cli/show/variant_name.h"
 #include "cli/view/babeltrace.h"
+#include "ctf/known_fields.h"
 #include "ctf/long_double.h"
 
 namespace blip::cli {
@@ -105,8 +106,8 @@ bool is_collected(const bt_field* structure) {
 bool is_of_head(const bt_field* structure, uint64_t index) {
   const std::string_view name = member_name(structure, index);
   const bt_field* field = member(structure, index);
-  if (name == "cpu_id") return is(field, BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER);
-  return (name == "vpid" || name == "vtid") && is(field, BT_FIELD_CLASS_TYPE_SIGNED_INTEGER);
+  if (name == ctf::kCpuField) return is(field, BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER);
+  return (name == ctf::kPidField || name == ctf::kTidField) && is(field, BT_FIELD_CLASS_TYPE_SIGNED_INTEGER);
 }
 
 bool is_of_returns(std::string_view name) {
@@ -183,14 +184,15 @@ bool ViewFields::append_packet_context(std::string& out, const bt_field* structu
 bool ViewFields::take_backtrace(const bt_field* structure, uint64_t index) {
   const std::string_view name = member_name(structure, index);
   const bt_field* field = member(structure, index);
-  if (name == "vpid" && is(field, BT_FIELD_CLASS_TYPE_SIGNED_INTEGER))
+  if (name == ctf::kPidField && is(field, BT_FIELD_CLASS_TYPE_SIGNED_INTEGER))
     vpid_ = static_cast<int32_t>(bt::field_integer_signed_get_value(field));
-  if (name == "stack_info" && is(field, BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER)) {
+  if (name == ctf::kStackInfoField && is(field, BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER)) {
     backtrace_.emplace(
         Backtrace{.frames = {}, .info = bt::field_integer_unsigned_get_value(field), .vpid = vpid_});
     return true;
   }
-  if (!backtrace_ || name != "backtrace" || !is(field, BT_FIELD_CLASS_TYPE_DYNAMIC_ARRAY)) return false;
+  if (!backtrace_ || name != ctf::kBacktraceField || !is(field, BT_FIELD_CLASS_TYPE_DYNAMIC_ARRAY))
+    return false;
   for (uint64_t i = 0; i < bt::field_array_get_length(field); ++i)
     backtrace_->frames.push_back(
         bt::field_integer_unsigned_get_value(bt::field_array_borrow_element_field_by_index_const(field, i)));
@@ -344,10 +346,10 @@ void ViewFields::json_scope(const bt_field* structure, const std::vector<Shown>&
     const bt_field* field = member(structure, index);
     const std::string_view name = member_name(structure, index);
     if (of_head) {
-      if (name == "cpu_id") {
+      if (name == ctf::kCpuField) {
         head.cpu = bt::field_integer_unsigned_get_value(field);
       } else {
-        (name == "vpid" ? head.pid : head.tid) = bt::field_integer_signed_get_value(field);
+        (name == ctf::kPidField ? head.pid : head.tid) = bt::field_integer_signed_get_value(field);
       }
       continue;
     }

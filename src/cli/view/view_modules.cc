@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "cli/view/babeltrace.h"
+#include "ctf/known_fields.h"
 #include "session/statedump.h"
 
 namespace blip::cli {
@@ -93,8 +94,8 @@ void ViewModules::take_place(int32_t vpid, const bt_field* payload) {
 std::string ViewModules::place_of(const bt_event* event) const {
   if (places_.empty()) return {};
   const auto class_id = static_cast<uint32_t>(bt::event_class_get_id(bt::event_borrow_class_const(event)));
-  const uint64_t ip = context_number(event, "ip");
-  const auto own = places_.find(static_cast<int32_t>(context_number(event, "vpid")));
+  const uint64_t ip = context_number(event, ctf::kIpField);
+  const auto own = places_.find(static_cast<int32_t>(context_number(event, ctf::kPidField)));
   if (own != places_.end())
     if (std::string name = own->second.at(class_id, ip); !name.empty()) return name;
   for (const auto& [vpid, places] : places_)
@@ -117,7 +118,7 @@ session::FrameNames* ViewModules::names_of(int32_t vpid) {
 bool ViewModules::take(const bt_event* event) {
   const char* name = bt::event_class_get_name(bt::event_borrow_class_const(event));
   if (!name || !session::is_statedump(name)) return false;
-  const auto vpid = static_cast<int32_t>(context_number(event, "vpid"));
+  const auto vpid = static_cast<int32_t>(context_number(event, ctf::kPidField));
   const bt_field* payload = bt::event_borrow_payload_field_const(event);
   const std::string_view kind = std::string_view(name).substr(std::string_view(name).find(':') + 1);
   if (kind == "start") {  // after exec another one

@@ -10,6 +10,7 @@
 #include "cli/output/escape.h"
 #include "cli/show/value_text.h"
 #include "cli/view/babeltrace.h"
+#include "ctf/known_fields.h"
 #include "session/symbolize/place_name.h"
 
 namespace blip::cli {
@@ -46,7 +47,7 @@ std::string name_of(const bt_event* event, const std::string& place) {
 std::optional<int64_t> thread_of(const ViewFields::Scopes& scopes) {
   for (const bt_field* context : {scopes.common_context, scopes.specific_context}) {
     const bt_field* thread =
-        context ? bt::field_structure_borrow_member_field_by_name_const(context, "vtid") : nullptr;
+        context ? bt::field_structure_borrow_member_field_by_name_const(context, ctf::kTidField) : nullptr;
     if (thread && bt::field_get_class_type(thread) == BT_FIELD_CLASS_TYPE_SIGNED_INTEGER)
       return bt::field_integer_signed_get_value(thread);
   }

@@ -9,9 +9,11 @@
 #include <string_view>
 
 #include "abi/layout.h"
+#include "ctf/known_fields.h"
 #include "jit/hit_needs.h"
 #include "machine/registers.h"
 #include "session/plan/captured_fields.h"
+#include "session/plan/contexts.h"
 
 namespace blip::session {
 
@@ -36,12 +38,18 @@ LayoutField register_field(std::string_view name) {
   return f;
 }
 
-LayoutField context_field(std::string_view name, ctf::FieldType type, jit::Capture capture) {
-  return {{std::string(name), type, 0, true}, capture};
+void add_fields(std::span<const ContextField> from, std::vector<LayoutField>& out) {
+  for (const ContextField& f : from) {
+    // What a function returns is in the first register of results.
+    const uint8_t reg = f.is_result ? machine::host().convention.results.front() : 0;
+    out.push_back({context_field(f), f.capture, reg, f.is_result});
+  }
 }
 
 void add_context(const Context& context, std::vector<LayoutField>& out) {
-  switch (context.kind) {
+  switch (context.row->kind) {
+    case ContextKind::kFields:
+      return add_fields(context.row->fields, out);
     case ContextKind::kRegister:
       out.push_back(register_field(context.register_name));
       return;
@@ -50,26 +58,8 @@ void add_context(const Context& context, std::vector<LayoutField>& out) {
       out.push_back(register_field(machine::host().registers.instruction_pointer));
       out.push_back(register_field(machine::host().registers.flags));
       return;
-    case ContextKind::kIp:
-      out.push_back(context_field("ip", ctf::FieldType::kHex64, jit::Capture::kConstant));
-      return;
-    case ContextKind::kPid:
-      return;  // not in the records of a ring: see pid_field()
-    case ContextKind::kTid:
-      out.push_back(context_field("vtid", ctf::FieldType::kInt32, jit::Capture::kTid));
-      return;
-    case ContextKind::kComm:
-      out.push_back(context_field("procname", ctf::FieldType::kText16, jit::Capture::kThreadKey));
-      return;
-    case ContextKind::kCpu:
-      out.push_back(context_field("cpu", ctf::FieldType::kUint32, jit::Capture::kCpu));
-      return;
-    case ContextKind::kMemory:
-      return;  // a part of the place's data
-    case ContextKind::kBacktrace:
-      out.push_back(context_field("stack_id", ctf::FieldType::kStackId, jit::Capture::kStack));
-      out.push_back(context_field("stack_info", ctf::FieldType::kStackInfo, jit::Capture::kNone));
-      out.back().field.is_implicit = true;
+    case ContextKind::kPid:     // not in the records of a ring: see pid_field()
+    case ContextKind::kMemory:  // a part of the place's data
       return;
   }
 }
@@ -77,15 +67,11 @@ void add_context(const Context& context, std::vector<LayoutField>& out) {
 // What program_at() changes for each exit.
 void add_return_fields(std::vector<LayoutField>& out) {
   const size_t first = out.size();
-  LayoutField result = register_field("rax");
-  result.field.name = "ret";
-  result.is_result = true;
-  out.push_back(result);
-  out.push_back(
-      {{.name = "latency_ns", .type = ctf::FieldType::kUint64, .is_duration = true}, jit::Capture::kLatency});
-  out.push_back({{"depth", ctf::FieldType::kUint16}, jit::Capture::kDepth});
-  out.push_back({{"tail", ctf::FieldType::kUint8}, jit::Capture::kShortConstant});
-  for (size_t i = first; i < out.size(); ++i) out[i].field.group = ctf::FieldGroup::kOwn;
+  add_fields(return_fields(), out);
+  for (size_t i = first; i < out.size(); ++i) {
+    out[i].field.is_context = false;
+    out[i].field.group = ctf::FieldGroup::kOwn;
+  }
 }
 
 // Readers that name addresses want the process and an address in front, in every event of the trace.
@@ -99,23 +85,22 @@ std::optional<ctf::Field> pid_field(const Options& options, size_t request) {
   if (options.mode == Mode::kCount) return {};
   const std::vector<Context>& contexts = options.probes[request].contexts;
   const bool asked = std::any_of(contexts.begin(), contexts.end(),
-                                 [](const Context& c) { return c.kind == ContextKind::kPid; });
+                                 [](const Context& c) { return c.row->kind == ContextKind::kPid; });
   const bool several = options.follow_fork || options.pids.size() > 1 || !options.process_name.empty();
   const bool named =
       names_addresses(options) || (options.mode == Mode::kTrace && asks_for_stack(options.probes[request]));
   if (!asked && !several && !named) return {};
-  return ctf::Field{.name = "vpid",
-                    .type = ctf::FieldType::kInt32,
-                    .is_context = true,
-                    .is_implicit = !asked && !names_addresses(options)};
+  ctf::Field pid = context_field(contexts::kPid);
+  pid.is_implicit = !asked && !names_addresses(options);
+  return pid;
 }
 
 // The fields of one request, contexts first, each name once.
 std::vector<LayoutField> request_fields(const Options& options, size_t request, bool shared_class) {
   std::vector<LayoutField> all;
   if (options.mode == Mode::kCount) return all;
-  if (shared_class || names_addresses(options)) add_context({ContextKind::kIp, {}}, all);
-  if (stores_tid(options)) add_context({ContextKind::kTid, {}}, all);
+  if (shared_class || names_addresses(options)) add_context({&contexts::kIp}, all);
+  if (stores_tid(options)) add_context({&contexts::kTid}, all);
   for (const Context& context : options.probes[request].contexts) add_context(context, all);
   if (options.probes[request].kind == ProbeKind::kReturn) add_return_fields(all);
 
@@ -140,7 +125,7 @@ constexpr uint32_t kFrameSize = sizeof(uint64_t);
 // In the payload: babeltrace2 2.0 fails for sequences in the context of an event. `output`: behind what
 // programs capture.
 void add_frames_field(ctf::EventClass& c, size_t output) {
-  ctf::Field frames{.name = "backtrace", .type = ctf::FieldType::kSequence};
+  ctf::Field frames{.name = std::string(ctf::kBacktraceField), .type = ctf::FieldType::kSequence};
   frames.output = static_cast<uint32_t>(output);
   frames.size = kFrameSize;
   frames.group = ctf::FieldGroup::kContext;
@@ -267,7 +252,7 @@ uint16_t ClassTable::add_own(const OwnClass& own) {
   ctf::EventClass c{.id = static_cast<uint16_t>(abi::kFirstClass + classes_.size()), .name = own.name};
   c.leads_with_pid = c.of_blip = true;
   c.tells_files = own.tells_files;
-  c.fields = {{.name = "vpid", .type = ctf::FieldType::kInt32, .is_context = true}, own.context};
+  c.fields = {context_field(contexts::kPid), own.context};
   c.fields.insert(c.fields.end(), own.payload.begin(), own.payload.end());
   ctf::lay_out(c);
   classes_.push_back(std::move(c));
@@ -278,8 +263,8 @@ uint16_t ClassTable::add_own(const OwnClass& own) {
 uint16_t ClassTable::add_life_record(const char* name) {
   ctf::EventClass c{.id = static_cast<uint16_t>(abi::kFirstClass + classes_.size()), .name = name};
   c.leads_with_pid = c.tells_lives = true;
-  c.fields = {{.name = "vpid", .type = ctf::FieldType::kInt32, .is_context = true},
-              {.name = "vtid", .type = ctf::FieldType::kInt32, .is_context = true},
+  c.fields = {context_field(contexts::kPid),
+              context_field(contexts::kTid),
               {.name = "value", .type = ctf::FieldType::kUint64}};
   ctf::lay_out(c);
   classes_.push_back(std::move(c));

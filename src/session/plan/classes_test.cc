@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "session/plan/contexts.h"
+
 namespace blip::session {
 namespace {
 
@@ -45,7 +47,7 @@ Made make(const Options& options, size_t n) {
 TEST(Classes, contexts_come_before_registers) {
   const auto table =
       make(one_request(Mode::kRecord,
-                       {{ContextKind::kRegister, "rdi"}, {ContextKind::kTid, {}}, {ContextKind::kCpu, {}}}),
+                       {{&contexts::kRegister, "rdi"}, {&contexts::kTid, {}}, {&contexts::kCpu, {}}}),
            1);
   EXPECT_THAT(names(table.classes[0]), ElementsAre("vtid", "cpu", "rdi"));
   EXPECT_EQ(table.programs[0].fields[2].capture, jit::Capture::kRegister);
@@ -55,12 +57,12 @@ TEST(Classes, contexts_come_before_registers) {
 }
 
 TEST(Classes, live_events_carry_the_thread_once) {
-  EXPECT_THAT(names(make(one_request(Mode::kTrace, {{ContextKind::kTid, {}}}), 1).classes[0]),
+  EXPECT_THAT(names(make(one_request(Mode::kTrace, {{&contexts::kTid, {}}}), 1).classes[0]),
               ElementsAre("vtid"));
 }
 
 TEST(Classes, recorded_events_carry_the_thread_unless_it_is_not_wanted) {
-  Options options = one_request(Mode::kRecord, {{ContextKind::kRegister, "rdi"}});
+  Options options = one_request(Mode::kRecord, {{&contexts::kRegister, "rdi"}});
   options.probes.push_back(options.probes[0]);
   options.probes[1].kind = ProbeKind::kEveryInstruction;
   for (const bool no_tid : {false, true}) {
@@ -88,7 +90,7 @@ TEST(Classes, the_thread_of_a_return_costs_no_room) {
 }
 
 TEST(Classes, all_registers_are_eighteen_fields) {
-  const auto table = make(one_request(Mode::kRecord, {{ContextKind::kAllRegisters, {}}}), 1);
+  const auto table = make(one_request(Mode::kRecord, {{&contexts::kAllRegisters, {}}}), 1);
   EXPECT_EQ(table.classes[0].fields.size(), 18u);
   EXPECT_EQ(table.classes[0].record_size, 8u + 18 * 8);
 }
@@ -148,7 +150,7 @@ TEST(Classes, a_trace_has_few_whatever_comes_later) {
 }
 
 TEST(Classes, every_instruction_shares_one_that_tells_the_address) {
-  Options options = one_request(Mode::kRecord, {{ContextKind::kRegister, "rdi"}});
+  Options options = one_request(Mode::kRecord, {{&contexts::kRegister, "rdi"}});
   options.probes.push_back(options.probes[0]);
   options.probes[1].kind = ProbeKind::kEveryInstruction;
   auto places = functions(4);
@@ -183,7 +185,7 @@ TEST(Classes, all_places_of_a_line_have_one) {
 }
 
 TEST(Classes, the_pid_leads_but_is_not_in_the_ring) {
-  Options options = one_request(Mode::kRecord, {{ContextKind::kRegister, "rdi"}, {ContextKind::kTid, {}}});
+  Options options = one_request(Mode::kRecord, {{&contexts::kRegister, "rdi"}, {&contexts::kTid, {}}});
   options.follow_fork = true;
   const auto table = make(options, 1);
   EXPECT_THAT(names(table.classes[0]), ElementsAre("vpid", "vtid", "rdi"));
@@ -207,7 +209,7 @@ TEST(Classes, processes_share_the_class_of_a_function) {
 }
 
 TEST(Classes, counting_needs_no_fields_and_one_class_per_function) {
-  const auto table = make(one_request(Mode::kCount, {{ContextKind::kTid, {}}}), kMaxOwnClasses + 1);
+  const auto table = make(one_request(Mode::kCount, {{&contexts::kTid, {}}}), kMaxOwnClasses + 1);
   EXPECT_EQ(table.classes.size(), kMaxOwnClasses + 1);
   EXPECT_TRUE(table.programs[0].fields.empty());
   EXPECT_EQ(table.programs[0].kind, jit::Program::Kind::kCount);

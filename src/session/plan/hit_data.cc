@@ -9,6 +9,7 @@
 #include "script/compile.h"
 #include "script/no_debug_scope.h"
 #include "script/types/diagnostics.h"
+#include "session/plan/contexts.h"
 #include "session/plan/environment.h"
 #include "session/plan/memory_address.h"
 
@@ -97,12 +98,12 @@ bool asks_for_data(const ProbeRequest& request) {
 bool shows_data(const ProbeRequest& request) {
   return request.data.args || request.data.locals || !request.data.captures.empty() ||
          std::any_of(request.contexts.begin(), request.contexts.end(),
-                     [](const Context& c) { return c.kind == ContextKind::kMemory; });
+                     [](const Context& c) { return c.row->kind == ContextKind::kMemory; });
 }
 
 bool asks_for_stack(const ProbeRequest& request) {
   return std::any_of(request.contexts.begin(), request.contexts.end(),
-                     [](const Context& c) { return c.kind == ContextKind::kBacktrace; });
+                     [](const Context& c) { return c.row->has_stack(); });
 }
 
 // It does no harm to believe it.
@@ -124,7 +125,7 @@ Result<HitData> HitDataMaker::make(const Target& target) {
     TRY(data, compile(target));
   }
   for (const Context& context : request.contexts)
-    if (context.kind == ContextKind::kMemory) TRY_OK(add_memory(context.memory, target, data));
+    if (context.row->kind == ContextKind::kMemory) TRY_OK(add_memory(context.memory, target, data));
   return data;
 }
 

@@ -15,7 +15,7 @@
 
 namespace blip::session {
 
-enum class ContextKind { kRegister, kAllRegisters, kIp, kPid, kTid, kComm, kCpu, kMemory, kBacktrace };
+struct ContextRow;  // contexts.h
 
 // A value of a known type at a known address, without any debugging information.
 struct MemoryContext {
@@ -29,9 +29,9 @@ struct MemoryContext {
 };
 
 struct Context {
-  ContextKind kind;
-  std::string register_name{};  // for kRegister: lower case, "rdi"
-  MemoryContext memory{};       // for kMemory
+  const ContextRow* row;        // what is said of it in the table
+  std::string register_name{};  // of contexts::kRegister: lower case, "rdi"
+  MemoryContext memory{};       // of contexts::kMemory
 
   bool operator==(const Context&) const = default;
 };

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "session/plan/contexts.h"
 #include "session/plan/hit_data.h"
 
 namespace blip::session {
@@ -24,9 +25,9 @@ bool names_register(const DataRequest& data) {
 }
 
 void add_context(x86::Shown& shown, const Context& context) {
-  if (context.kind == ContextKind::kMemory) shown.memory = true;
-  if (context.kind == ContextKind::kAllRegisters) shown.registers = x86::Shown::kAllRegisters;
-  if (context.kind == ContextKind::kRegister)
+  if (context.row->kind == ContextKind::kMemory) shown.memory = true;
+  if (context.row->kind == ContextKind::kAllRegisters) shown.registers = x86::Shown::kAllRegisters;
+  if (context.row->kind == ContextKind::kRegister)
     shown.registers |= is_argument(context.register_name) ? kArguments : x86::Shown::kAllRegisters;
 }
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "session/plan/contexts.h"
+
 namespace blip::session {
 namespace {
 
@@ -10,9 +12,9 @@ using x86::Shown;
 
 constexpr uint16_t kArguments = 1 << 1 | 1 << 2 | 1 << 6 | 1 << 7 | 1 << 8 | 1 << 9;
 
-ProbeRequest with_context(ContextKind kind, const std::string& name = "") {
+ProbeRequest with_context(const ContextRow& row, const std::string& name = "") {
   ProbeRequest request;
-  request.contexts.push_back({.kind = kind, .register_name = name});
+  request.contexts.push_back({.row = &row, .register_name = name});
   return request;
 }
 
@@ -32,12 +34,12 @@ TEST(ShownAtEntry, what_each_request_looks_at) {
     Shown expected;
   } cases[] = {
       {"a bare probe", {}, Shown::nothing()},
-      {"a backtrace", with_context(ContextKind::kBacktrace), Shown::nothing()},
-      {"regs", with_context(ContextKind::kAllRegisters), all},
-      {"reg:rsi", with_context(ContextKind::kRegister, "rsi"), arguments},
-      {"reg:rax", with_context(ContextKind::kRegister, "rax"), all},
-      {"reg:rflags", with_context(ContextKind::kRegister, "rflags"), all},
-      {"memory", with_context(ContextKind::kMemory), {kArguments, true, true}},
+      {"a backtrace", with_context(contexts::kBacktrace), Shown::nothing()},
+      {"regs", with_context(contexts::kAllRegisters), all},
+      {"reg:rsi", with_context(contexts::kRegister, "rsi"), arguments},
+      {"reg:rax", with_context(contexts::kRegister, "rax"), all},
+      {"reg:rflags", with_context(contexts::kRegister, "rflags"), all},
+      {"memory", with_context(contexts::kMemory), {kArguments, true, true}},
       {"--args", with_data({.args = true}), variables},
       {"--filter", with_data({.condition = "n > 1"}), variables},
       {"a register by name", with_data({.captures = {"n, $r10"}}), by_name},
