@@ -70,7 +70,7 @@ class Sizes {
     return bounded(size);
   }
 
-  // What `bytes` of a record become at most: those of the kind of element that grows most.
+  // Returns how much `bytes` of a record become at most: those of the kind of element that grows most.
   uint64_t grown(const Field& field, uint64_t bytes, uint32_t depth) const {
     if (depth > kMaxFieldDepth || field.members.empty()) return kMost;
     const Field& element = field.members.front();

@@ -25,20 +25,19 @@ inline constexpr uint32_t kMaxFieldCount = 4096;  // of a class, members counted
 void add_bit_fields(EventClass& event_class);
 // Contexts are in front already.
 void lay_out_captured(EventClass& event_class);
-// Of a record in a ring.
+// The largest size of what a record in a ring captured.
 uint32_t largest_captured(const EventClass& event_class);
 
 // In an event, at most; saturates at UINT32_MAX / 2. What does not fit the outputs counts as nothing.
 uint32_t most_event_bytes(const Field& field, std::span<const RecordOutput> outputs);
 
-// What the state of a collected text is in an event if it is whole, and empty: one more than those of
-// records.
+// The state that a collected text has in an event if it is whole, and empty: one more than those of records.
 inline constexpr uint8_t kEmptyText = 4;
 
 // Bytes that an element of a kCollected needs in a record at least.
 uint32_t least_collected(const Field& field);
 
-// Of a bit-field, how many bytes it touches; else its size.
+// Returns how many bytes a bit-field touches; the size of any other field.
 uint32_t touched_bytes(const Field& field);
 
 // Bytes of a number (kInt, kBool, kChar, kFloat, kEnum) in an event; of a long double at most.

@@ -19,7 +19,7 @@ Error does_not_fit(const Field& field) {
 
 bool is_number_size(uint32_t size) { return size == 1 || size == 2 || size == 4 || size == 8; }
 
-// Where a field's bytes are.
+// The place of a field's bytes.
 struct Room {
   uint32_t output = kNoOutput;
   uint64_t bytes = 0;       // there

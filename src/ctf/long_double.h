@@ -14,7 +14,7 @@ namespace blip::ctf {
 inline constexpr std::string_view kNearestDouble = "double", kAllDigits = "long_double";
 inline constexpr uint32_t kMostDigits = 47;  // with sign, point and exponent
 
-// Of the ten bytes at `from`.
+// Reads the ten bytes at `from`.
 class LongDouble {
  public:
   explicit LongDouble(const uint8_t* from);

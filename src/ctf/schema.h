@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a record looks like: shared by the code that lays records out, the CTF metadata and the live printer.
+// Describes what a record looks like. Shared by the code that lays records out, the CTF metadata and the live
+// printer.
 #pragma once
 
 #include <cstdint>
@@ -97,7 +98,7 @@ inline FieldGroup group_of(const Field& field) {
   return field.is_context ? FieldGroup::kContext : field.group;
 }
 
-// What a program captured, as it lies in the records of a class with a hit word (abi/layout.h).
+// One value that a program captured, as it lies in the records of a class with a hit word (abi/layout.h).
 struct RecordOutput {
   enum class Kind : uint8_t {
     kFixed,      // `size` bytes
@@ -142,7 +143,7 @@ struct EventClass {
   uint32_t fixed_size = 0;              // of a record with a hit word: where bytes of changing number begin
 };
 
-// What a kStackInfo tells of the frames of its event: why they end in the low 8 bits (abi::UnwindEnd), and in
+// A kStackInfo tells this of the frames of its event: why they end in the low 8 bits (abi::UnwindEnd), and in
 // the bits above, for the first frames, which are no return addresses.
 struct StackInfo {
   static constexpr unsigned kFirstBit = 8;
@@ -152,7 +153,8 @@ struct StackInfo {
 inline constexpr size_t kMaxOutputs = 48;  // each has a bit in the hit word
 
 inline constexpr uint32_t kPidSize = 4;
-// Of a record in a ring: all but the pid, rounded up to 8. If there is a hit word, of the largest one.
+// Returns the size of a record in a ring: all but the pid, rounded up to 8. If there is a hit word, it is the
+// size of the largest record.
 uint32_t ring_record_size(const EventClass& event_class);
 
 // Moves the contexts to the front (keeping their order), gives every field its offset and the class its
@@ -160,8 +162,8 @@ uint32_t ring_record_size(const EventClass& event_class);
 // them, gives every output its offset, and record_size is that of the largest event, header included.
 void lay_out(EventClass& event_class);
 
-// Whether records of a class with a hit word, laid out, can be made and read: what the fields say fits the
-// outputs, and the largest record fits a ring and a packet. The error says what to leave out.
+// Checks that records of a class with a hit word, laid out, can be made and read: what the fields say fits
+// the outputs, and the largest record fits a ring and a packet. The error says what to leave out.
 Status check_outputs(const EventClass& event_class);
 
 // Bytes of fields in a record as the trace file holds it: header and tail padding are not counted (the file
@@ -176,7 +178,7 @@ struct TraceInfo {
   std::string command_line;     // blip's own, for the reader's benefit
   std::string creation_time;    // ISO 8601, UTC
   int64_t realtime_offset = 0;  // CLOCK_REALTIME - CLOCK_MONOTONIC, ns
-  // Whether there are streams that several processes write: events are declared once for each kind of stream.
+  // True if there are streams that several processes write: events are declared once for each kind of stream.
   bool streams_of_several = false;
 };
 

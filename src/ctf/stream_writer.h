@@ -69,7 +69,7 @@ class StreamWriter {
   StreamWriter(PacketRow row, std::unique_ptr<PacketSink> sink)
       : row_(std::move(row)), delivery_(std::move(sink)) {}
 
-  // Where the fields go; nullptr: the event is lost.
+  // Returns the place for the fields; nullptr if the event is lost.
   uint8_t* begin_event(uint64_t time_ns, uint16_t class_id, uint32_t fields_size) {
     if (time_ns < last_time_) [[unlikely]]
       time_ns = last_time_;

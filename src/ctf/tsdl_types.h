@@ -24,7 +24,7 @@ class FieldDeclarer {
  public:
   // "TYPE NAME;", of a sequence with its count before it. `paths`: of the outputs of its class.
   std::string declare(const Field& field, const std::string& name, const std::vector<std::string>& paths);
-  // What must stand before all that was declared.
+  // Returns what must stand before all that was declared.
   std::string definitions() const;
 
  private:

@@ -142,7 +142,7 @@ void ClonePad::tls_sharing_call(Birth birth) {
   a_.jmp(out_);
 }
 
-// What the kernel calls this thread, into eax; 0: it may not be asked.
+// Puts the kernel's name of this thread into eax; 0 if the kernel may not be asked.
 void ClonePad::own_tid() {
   asmjit::Label forbidden = a_.newLabel();
   if (env_.no_syscalls) {
@@ -211,8 +211,8 @@ void ClonePad::child_pid() {
   a_.bind(known);
 }
 
-// What a fork's child stores into its gate page, which it finds wiped, so that its hits are recorded under
-// its own pid; all but the gate. Leaves the page's address in rcx.
+// Lets a fork's child store into its gate page, which it finds wiped, so that its hits are recorded under its
+// own pid; all but the gate. Leaves the page's address in rcx.
 void ClonePad::describe_child() {
   const auto member = [](size_t offset) { return dword_ptr(rcx, in_gate_page(offset)); };
   child_pid();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What all programs in pads have in common.
+// The interface that all programs in pads have in common.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace blip::jit {
 
-// Where a program is emitted; all of it outlives the emitter.
+// The places into which a program is emitted; all of them outlive the emitter.
 struct Emission {
   CodeBuffer& code;
   const Environment& env;
@@ -43,7 +43,7 @@ class ProgramEmitter {
   const Program& program_;
 };
 
-// Of one program, or of several of one call (Program::call), all in the same frame.
+// Makes the emitter of one program, or of several of one call (Program::call), all in the same frame.
 std::unique_ptr<ProgramEmitter> make_emitter(std::span<const Emission> emissions);
 
 }  // namespace blip::jit

@@ -5,7 +5,8 @@
 //   rsi  the thread's place
 //   rcx  the control address, then the frame
 //   rax  the slot
-// What is kept besides is computed before the time is taken, with rsi = the frame: it is no part of the call.
+// Kept values are computed before the time is taken, with rsi = the frame, because they are no part of the
+// call.
 #include "jit/enter.h"
 
 #include "abi/shadow.h"

@@ -27,7 +27,7 @@ struct Births {
   uint32_t process_class = 0;
 };
 
-// What generated code has to know about the process it will run in.
+// Generated code has to know this about the process it will run in.
 struct Environment {
   abi::Geometry geometry;
   TargetAddr control;                       // the data region; the gate page lies right below it

@@ -10,7 +10,7 @@ namespace blip::jit {
 // Sets of general registers: bit n is register n.
 constexpr uint16_t reg_bit(uint32_t reg) { return static_cast<uint16_t>(1 << reg); }
 
-// What a pad keeps on the target's stack while its program runs. From high to low:
+// A pad keeps this on the target's stack while its program runs, from high to low:
 //
 //   original rsp ->
 //     128 bytes       only where the red zone may hold data
@@ -38,11 +38,11 @@ class Frame {
   bool empty() const { return size() == 0; }
   // Original rsp - rsp.
   int32_t size() const;
-  // Where a register's original value lies, as an offset from rsp; -1: still in the register.
+  // Returns where a register's original value lies, as an offset from rsp; -1 if it is still in the register.
   int32_t slot(uint8_t reg) const;
-  // Where rflags lie, if recorded.
+  // Returns where rflags lie, if recorded.
   int32_t flags_slot() const { return above_words() + 8 * saved_behind_flags(); }
-  // Where the stack's id waits for the record.
+  // Returns where the stack's id waits for the record.
   int32_t stack_id_slot() const { return word(needs_.words); }
   // The n-th word of the program's own.
   int32_t word(uint32_t n) const { return static_cast<int32_t>(8 * n); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a pad looks at before it records a hit; rcx holds the control address.
+// Emits the check that a pad makes before it records a hit. rcx holds the control address.
 #pragma once
 
 #include "abi/layout.h"

@@ -382,7 +382,8 @@ std::optional<HitCode::Direct> HitCode::direct(uint32_t at) const {
 
 namespace {
 
-// Whether the constant, cut to the width and extended again, is itself, and an instruction can hold it.
+// Returns the constant if it stays itself when cut to the width and extended again, and if an instruction can
+// hold it.
 std::optional<int64_t> immediate(uint64_t value, uint8_t width, bool is_signed) {
   const auto number = static_cast<int64_t>(value);
   if (width == 8) return number == static_cast<int32_t>(number) ? std::optional(number) : std::nullopt;

@@ -13,7 +13,7 @@
 
 namespace blip::jit {
 
-// Where code of a program runs.
+// The place where code of a program runs.
 enum class HitWay : uint8_t {
   kSection,  // in a restartable sequence: no calls, and reads of what is known to be there
   kCalls,    // outside: the runtime reads what may not be there
@@ -71,7 +71,7 @@ class HitCode {
   // ranges.
   HitCode(const Emission& emission, TextPool& texts, asmjit::Label elsewhere, RangeReads* ranges);
 
-  // Where control goes if what is computed next is a fault.
+  // Sets where control goes if what is computed next is a fault.
   void set_fault(asmjit::Label fault) { fault_ = fault; }
   void value(uint32_t node);
   // One of the labels is bound right behind it: if passes_next, `pass`.
@@ -87,7 +87,7 @@ class HitCode {
   void give_back_word() { --depth_; }
 
   const NodeFacts& facts(uint32_t node) const { return facts_[node]; }
-  // Whether branch() needs no registers at all for it.
+  // True if branch() needs no registers at all for it.
   bool is_direct(uint32_t node) const;
 
  private:

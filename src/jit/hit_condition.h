@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Where a program's condition is looked at. Before the pad has saved anything that the condition does not
-// need: a hit that does not pass costs little more than the jumps. But a return is over whether it passes or
-// not, so there it comes behind the call's frame.
+// Decides where a program's condition is looked at: before the pad has saved anything that the condition does
+// not need, so that a hit that does not pass costs little more than the jumps. But a return is over whether it
+// passes or not, so there it comes behind the call's frame.
 #pragma once
 
 #include <optional>
@@ -29,7 +29,7 @@ class ConditionCode {
   asmjit::Label fails_inside_;
 };
 
-// Of returns: around what happens there, with rsi = the call's abi::ShadowFrame.
+// The condition of a return: it stands around what happens there, with rsi = the call's abi::ShadowFrame.
 class HitConditionEmitter final : public ProgramEmitter {
  public:
   HitConditionEmitter(const Emission& emission, std::unique_ptr<ProgramEmitter> body)
@@ -45,7 +45,7 @@ class HitConditionEmitter final : public ProgramEmitter {
   std::optional<ConditionCode> condition_;
 };
 
-// Of other programs: in front of everything, in a frame of its own.
+// The condition of other programs: it stands in front of everything, in a frame of its own.
 class EarlyCondition {
  public:
   // `wanted`: registers that must stay; emission.frame is not used.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the machine code of a script::HitProgram will need, before any of it is made.
+// Tells what the machine code of a script::HitProgram will need, before any of it is made.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace blip::jit {
 
-// Of a node, with all it is made of.
+// Facts about a node, with all it is made of.
 struct NodeFacts {
   bool is_simple = false;  // a value that lies somewhere: can be put into any register, all others stay
   bool is_light = false;   // needs no register but rax
@@ -30,33 +30,33 @@ struct HitNeeds {
   bool reads_far = false;
   bool calls = false;
 };
-// Of the condition, wherever it is looked at; nothing if there is none.
+// The needs of the condition, wherever it is looked at; nothing if there is none.
 HitNeeds condition_needs(const script::HitProgram& hit);
-// Of the outputs, on top of what a record needs: rax, rcx and rdx.
+// The needs of the outputs, on top of those of a record: rax, rcx and rdx.
 HitNeeds output_needs(const script::HitProgram& hit);
 
-// Whether the program looks at memory that may not be there.
+// True if the program looks at memory that may not be there.
 bool reads_far(const script::HitProgram& hit);
 bool mentions(const script::HitProgram& hit, script::Op op);
-// Whether it collects values whose parts lie in many places.
+// True if it collects values whose parts lie in many places.
 bool collects(const script::HitProgram& hit);
-// Whether it may need the kernel's help: to read memory, or for the thread pointer.
+// True if it may need the kernel's help to read memory, or to find the thread pointer.
 bool asks_kernel(const script::HitProgram& hit);
 // The latency, in units of the clock, has taken the place of the time of entry when the program begins.
 bool has_latency_in_frame(const Program& program);
-// Whether all outputs can be written in a restartable sequence: no calls, and only memory whose being there
-// pads know.
+// True if all outputs can be written in a restartable sequence: they need no calls, and only memory of which
+// pads know that it is there.
 bool outputs_fit_section(const Program& program, const Environment& env);
-// Whether they, or the condition, read by the table of valid ranges (docs/design/safe_reads.md).
+// True if they, or the condition, read by the table of valid ranges (docs/design/safe_reads.md).
 bool outputs_use_ranges(const Program& program, const Environment& env);
 bool condition_uses_ranges(const Program& program, const Environment& env);
 // Words of the stack for it, behind those of the program: see RangeReads.
 inline constexpr uint32_t kRangeWords = 2;
 bool has_dynamic_outputs(const script::HitProgram& hit);
 
-// Whether the values of a call's entry that it keeps or looks at are kept.
+// Checks that the values of a call's entry that it keeps or looks at are kept.
 Status check_kept(const Program& program, const Environment& env);
-// Whether there is machine code for it. The program was verified (script/ir/verify.h).
+// Checks that there is machine code for it. The program was verified (script/ir/verify.h).
 Status check_hit(const Program& program, const Environment& env);
 
 inline constexpr uint32_t kMaxHitWords =

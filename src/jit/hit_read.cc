@@ -193,8 +193,8 @@ void HitCode::compare_bytes(const Node& n) {
   a_.bind(done);
 }
 
-// What the table has for the key in rax: all keys, then all values, lie behind the code. The search halves
-// the rows that are left, without a branch.
+// Looks up the key in rax: all keys, then all values, lie behind the code. The search halves the rows that
+// are left, without a branch.
 void HitCode::look_up(const script::Table& table) {
   std::string bytes;
   const auto append = [&](uint64_t word) {

@@ -200,7 +200,7 @@ HitScene random_scene(std::mt19937_64& random) {
   return scene;
 }
 
-// What an entry may keep.
+// Returns values that an entry may keep.
 script::HitProgram random_values(std::mt19937_64& random, const std::vector<uint64_t>& addresses) {
   script::HitProgram values =
       script::random_program(random, {.most_nodes = 20, .most_outputs = 0, .addresses = addresses});

@@ -20,7 +20,7 @@ constexpr int32_t kFaults = offsetof(abi::KeptValues, faults);
 constexpr int32_t kValues = offsetof(abi::KeptValues, values);
 constexpr int32_t kWord = sizeof(uint64_t);
 
-// What the block's address is with 4 times the frame's.
+// Together with 4 times the frame's address this gives the block's address.
 uint64_t blocks_base(const Environment& env) {
   static_assert(abi::kKeptPerFrame == 4);
   const uint64_t frames = (env.shadow() + abi::kShadowThreadsSize).value;

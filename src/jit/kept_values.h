@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is computed at the entry of a call and kept for its return: abi::KeptValues.
+// Computes at the entry of a call what is kept for its return: abi::KeptValues.
 #pragma once
 
 #include "jit/hit_code.h"

@@ -50,7 +50,7 @@ class Latencies : public testing::TestWithParam<Way> {
     for (uint32_t row = 0; row <= f_.region().geometry().ring_count; ++row) all += bucket(row, latency);
     return all;
   }
-  // Of a region with one call.
+  // Checks a region with one call.
   void expect_one_call(uint64_t least) const {
     const ring::Histogram h = f_.latencies();
     EXPECT_EQ(h.count(), 1u);

@@ -31,7 +31,7 @@ uint16_t wanted_registers(const PadProbe& probe, const Recorded& by_others) {
   return probe.live_registers | recorded_by(*probe.program).registers | by_others.registers;
 }
 
-// What has to be saved around a program whatever it is.
+// Returns what has to be saved around any program.
 Frame::Needs basic_needs(const PadProbe& probe, const Recorded& by_others) {
   return {.skip_red_zone = probe.skip_red_zone,
           .flags_live = probe.flags_live || by_others.flags,

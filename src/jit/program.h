@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a pad does at a hit. Today's programs are a count or a record of captured values; later ones come from
-// scripts.
+// A program says what a pad does at a hit: it counts, or records captured values, or does a service for blip
+// itself.
 #pragma once
 
 #include <cstddef>
@@ -40,15 +40,15 @@ struct Program {
     kCount,
     kLatency,  // of a return: adds how long the call took to the function's histogram
     kEnter,    // remembers the call, for the programs at its function's exits
-    // Of blip's own: the loader has changed the list of libraries; waits until blip has looked.
+    // Only blip itself uses this: the loader has changed the list of libraries; waits until blip has looked.
     kTellLibraries,
   } kind = Kind::kRecord;
   uint32_t class_id = 0;               // of a record 16 bits
   uint32_t switch_index = UINT32_MAX;  // of the byte in the data region that turns it off; UINT32_MAX: none
   uint32_t record_size = 8;            // multiple of 8, header included
   std::vector<Field> fields;
-  // What is computed at a hit. If it has outputs, the record has a hit word (abi/layout.h), `record_size` is
-  // the most it may have, and its bytes of changing length begin at `fixed_size`.
+  // The values that are computed at a hit. If it has outputs, the record has a hit word (abi/layout.h),
+  // `record_size` is the most it may have, and its bytes of changing length begin at `fixed_size`.
   script::HitProgram hit;
   std::vector<uint16_t> output_offsets;  // by output: of the value in the record; if dynamic, of its length
   uint32_t fixed_size = 0;
@@ -59,15 +59,16 @@ struct Program {
   uint64_t stack_at = 0;  // where the hit is, as blip_backtrace wants to know it; 0: nobody asks for stacks
   uint32_t kept = 0;      // of returns: how many values the entry has kept; of kEnter its outputs are these
   uint32_t frame_id = 0;  // of kEnter and returns: the same for all of one function, the class it counts for
-  // Of kEnter and returns: those with the same number at one place are of the same call, which is remembered,
-  // found and left once for all of them. Their kEnter keep the same values, and have the same frame_id.
+  // For kEnter and returns: those with the same number at one place are of the same call, which is
+  // remembered, found and left once for all of them. Their kEnter keep the same values, and have the same
+  // frame_id.
   static constexpr size_t kOwnCall = SIZE_MAX;
   size_t call = kOwnCall;
   std::vector<uint32_t> more_switches{};  // of kEnter: it is off only if all are
   bool latency_in_frame = false;          // of returns: taken before all programs of the call
 };
 
-// What programs look at of the state the code left.
+// The parts of the code's state that programs look at.
 struct Recorded {
   uint16_t registers = 0;  // bit n: general register n
   bool flags = false;

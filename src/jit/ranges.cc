@@ -60,9 +60,9 @@ void emit_begin_reading(Assembler& a, const Environment& env, const asmjit::Oper
   a.inc(qword_ptr(reading_address(a, reading, rax), offsetof(abi::Reading, sections)));
 }
 
-// What is read is said before it is known to be there: who takes it away cuts first, and looks then. The
-// order of loads is the protocol: the range, then the publication it belongs to. The hint is one load,
-// because another thread may store it.
+// A pad announces what it reads before it knows that it is there; whoever takes memory away cuts first and
+// looks then. The order of loads is the protocol: the range, then the publication it belongs to. The hint is
+// one load, because another thread may store it.
 //   rcx  the control address, then the publication
 //   rdx  the hint, the range's offset, its end, the room
 void emit_range_check(Assembler& a, const Environment& env, const RangeRead& read, asmjit::Label elsewhere) {

@@ -7,14 +7,14 @@
 
 namespace blip::jit {
 
-// Where blip_find_range is told to leave what it found, with rcx = the control address: by a number of the
+// Tells blip_find_range where to leave what it found, with rcx = the control address: by a number of the
 // read's own, or by a register that holds one.
 asmjit::x86::Mem range_hint(uint32_t number);
 asmjit::x86::Mem range_hint(asmjit::x86::Gp number);
 
-// Where this thread says what it reads, with rcx = the control address: its address comes in rax. Goes to
-// `unknown` with rdx = what the thread is known by (blip_find_reading) if it is not where it is looked for
-// first. Before the section; clobbers rdx and flags.
+// Finds the place where this thread says what it reads, with rcx = the control address. The place's address
+// comes in rax. Goes to `unknown` with rdx = what the thread is known by (blip_find_reading) if it is not
+// where it is looked for first. Before the section; clobbers rdx and flags.
 void emit_find_reading(asmjit::x86::Assembler& a, const Environment& env, asmjit::Label unknown);
 // At `unknown`: rax and rcx as emit_find_reading() leaves them; zero flag: the thread must not read.
 void emit_ask_for_reading(asmjit::x86::Assembler& a, const Environment& env, TargetAddr find_reading);

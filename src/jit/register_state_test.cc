@@ -138,7 +138,7 @@ class PaddedProgram {
   }
 
  private:
-  // Of the tid in glibc's struct pthread, if it is where it has been for long.
+  // Returns the offset of the tid in glibc's struct pthread, if it is where it has been for long.
   static std::optional<int32_t> tid_offset() {
     constexpr int32_t kUsual = 0x2d0;
     uint64_t thread_pointer;

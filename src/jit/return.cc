@@ -19,8 +19,8 @@ ReturnEmitter::ReturnEmitter(const Emission& emission, std::vector<Body> bodies)
       found_(a_.newLabel()),
       leave_(a_.newLabel()) {}
 
-// Where there are several, a call is over whichever of them are switched off, and one latency is true for
-// all.
+// If there are several programs, the call is over whichever of them are switched off, and all have the same
+// latency.
 void ReturnEmitter::emit_bodies() {
   if (program_.latency_in_frame) emit_latency(a_);
   for (Body& body : bodies_) {

@@ -9,7 +9,7 @@ namespace blip::jit {
 // abi::ShadowFrame.
 class ReturnEmitter final : public ProgramEmitter {
  public:
-  // What happens for one of the programs.
+  // The code for one of the programs.
   struct Body {
     std::unique_ptr<ProgramEmitter> emitter;
     const Program& program;

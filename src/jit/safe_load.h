@@ -6,7 +6,7 @@
 
 namespace blip::jit {
 
-// Whether somebody walks stacks, or collects values, where it is known what can be read.
+// True if somebody walks stacks or collects values, and it is known what can be read.
 bool has_safe_load(const Environment& env);
 
 // An abi::SafeLoad: words of the stack, in a restartable sequence and by the table of valid ranges

@@ -12,7 +12,7 @@ namespace blip::jit {
 
 class SectionReads {
  public:
-  // What is to be emitted; it falls through at its end.
+  // Emits the code of the section, which falls through at its end.
   using Body = std::function<void(HitCode&)>;
 
   // Without `by_ranges` there are only the calls.

@@ -19,7 +19,7 @@ inline constexpr int32_t kSum = offsetof(abi::ShadowFrame, sum);
 inline constexpr int32_t kTop = offsetof(abi::ShadowThread, top);
 }  // namespace shadow
 
-// Whether pads find the thread themselves: its thread pointer can be relied on, and the clock is the TSC.
+// True if pads find the thread themselves: its thread pointer can be relied on, and the clock is the TSC.
 inline bool has_fast_shadow(const Environment& env) { return env.rseq && !env.monotonic; }
 
 // `slot` = where the return address is, `frame` = the first place for it. Clobbers edx.

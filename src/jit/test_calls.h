@@ -38,7 +38,7 @@ inline const char* way_name(Way way) {
   return way == Way::kRseq ? "rseq" : way == Way::kShared ? "shared" : "monotonic";
 }
 
-// What the entry computes, and what the return makes of it.
+// The values that the entry computes, and what the return makes of them.
 struct Keeping {
   script::HitProgram kept, hit;
 };

@@ -79,7 +79,7 @@ inline Program program_of(const script::HitProgram& hit) {
   return p;
 }
 
-// What a record holds of its outputs.
+// Returns the bytes that a record holds of its outputs.
 inline std::vector<script::OutputBytes> outputs_of(const Program& p, std::span<const uint8_t> record) {
   uint64_t hit_word;
   std::memcpy(&hit_word, &record[abi::kHitWordOffset], sizeof hit_word);
@@ -134,7 +134,7 @@ class HitRunner {
   }
 
   x86::test::Machine& machine() { return machine_; }
-  // What the table says from now on.
+  // Sets what the table says from now on.
   void set_ranges(std::vector<AddrRange> ranges) { ranges_ = std::move(ranges); }
   ring::TestRegion& region() { return region_; }
 
@@ -186,7 +186,7 @@ class HitRunner {
     signal_ = machine_.run(state, machine_.code());
     return take_record();
   }
-  // What the state becomes without a probe: parts of it are never as they were loaded.
+  // Returns what the state becomes without a probe, because parts of it are never as they were loaded.
   x86::test::MachineState run_unprobed(const x86::test::MachineState& start) {
     x86::test::MachineState state = start;
     CHECK(machine_.run(state, machine_.code() + sizeof kNop) == 0);
@@ -199,7 +199,7 @@ class HitRunner {
   }
   const Program& program() const { return program_; }
   const std::vector<Program>& company() const { return company_; }
-  // Of the last run; none: nothing was recorded.
+  // The record of the last run; none if nothing was recorded.
   const std::optional<std::vector<uint8_t>>& company_record(size_t i) const { return records_[i + 1]; }
   const uint8_t* pad() const { return pad_; }
 

@@ -10,7 +10,7 @@
 
 namespace blip::jit {
 
-// Where the handler finds its runtime (the blob) and its abi::TrapTable.
+// The places of the handler's runtime (the blob) and of its abi::TrapTable.
 struct TrapPlaces {
   TargetAddr runtime;
   TargetAddr table;
@@ -18,7 +18,7 @@ struct TrapPlaces {
 
 inline constexpr uint64_t kTrapPadSize = 64;
 
-// What the kernel calls for SIGTRAP.
+// Builds the code that the kernel calls for SIGTRAP.
 Result<std::vector<uint8_t>> build_trap_stub(TargetAddr at, const TrapPlaces& places);
 
 // Stands in for `mov $13, %eax; syscall` at `site`, rt_sigaction: for SIGTRAP the table is changed, for any

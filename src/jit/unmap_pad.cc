@@ -30,7 +30,7 @@ bool may_unmap(uint32_t number) {
          std::find(std::begin(ring::kDooming), std::end(ring::kDooming), number) != std::end(ring::kDooming);
 }
 
-// What follows an announced call must not touch the stack, which may be gone.
+// Code behind an announced call must not touch the stack, which may be gone.
 Result<std::vector<uint8_t>> build_unmap_pad(TargetAddr at, TargetAddr site, uint32_t number,
                                              TargetAddr runtime, const Environment& env) {
   CodeBuffer code(at);

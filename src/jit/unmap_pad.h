@@ -19,7 +19,7 @@ inline constexpr uint32_t kAnyNumber = UINT32_MAX;
 Result<std::vector<uint8_t>> build_unmap_pad(TargetAddr at, TargetAddr site, uint32_t number,
                                              TargetAddr runtime, const Environment& env);
 
-// Whether a pad stands in for calls of this number: one of ring::kDooming, or kAnyNumber.
+// True if a pad stands in for calls of this number: one of ring::kDooming, or kAnyNumber.
 bool may_unmap(uint32_t number);
 
 }  // namespace blip::jit

@@ -41,7 +41,7 @@ class Statedump {
   // All that is mapped at the time, between a start and an end.
   void dump(ctf::StreamWriter& to, int32_t vpid, uint64_t time_ns,
             std::span<const probe::Module> modules) const;
-  // What events of shared classes are called, by their ip.
+  // Writes what events of shared classes are called, by their ip.
   void places(ctf::StreamWriter& to, int32_t vpid, uint64_t time_ns, std::span<const PlaceName> names) const;
   void loaded(ctf::StreamWriter& to, int32_t vpid, uint64_t time_ns, const probe::Module& module) const;
   void unloaded(ctf::StreamWriter& to, int32_t vpid, uint64_t time_ns, const probe::Module& module) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a trace came to, for the user.
+// The results of a trace, for the user.
 #pragma once
 
 #include <cstdint>

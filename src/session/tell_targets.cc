@@ -9,7 +9,7 @@ namespace blip::session {
 
 namespace {
 
-// What a --function that has inlined copies came to.
+// The result for a --function that has inlined copies.
 struct Copies {
   size_t functions = 0;  // armed, themselves
   size_t armed = 0;

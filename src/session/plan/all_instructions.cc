@@ -36,7 +36,8 @@ probe::FunctionTarget target_of(const probe::Module& module, size_t m, elf::Func
   return {.module = m, .function = f, .name = probe::display_name(module, f)};
 }
 
-// What resolve_functions() leaves out because it is not called: cold parts, and everything without a name.
+// Adds what resolve_functions() leaves out because it is not called: cold parts, and everything without a
+// name.
 Status add_parts(const elf::Spec& spec, std::span<const probe::Module> modules,
                  std::vector<probe::FunctionTarget>& found) {
   const elf::FunctionMatcher matcher(spec);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What was captured, told in the words of a trace.
+// Describes captured values in the words of a trace.
 #pragma once
 
 #include <vector>

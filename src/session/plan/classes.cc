@@ -64,7 +64,7 @@ void add_context(const Context& context, std::vector<LayoutField>& out) {
   }
 }
 
-// What program_at() changes for each exit.
+// Adds the fields that program_at() changes for each exit.
 void add_return_fields(std::vector<LayoutField>& out) {
   const size_t first = out.size();
   add_fields(return_fields(), out);
@@ -161,7 +161,7 @@ ctf::EventClass make_class(uint16_t id, std::string name, const std::optional<ct
   return c;
 }
 
-// Where a field of a request came to lie.
+// Returns the offset that a field of a request got.
 uint16_t offset_of(const LayoutField& wanted, const ctf::EventClass& c) {
   const auto found = std::find_if(c.fields.begin(), c.fields.end(), [&](const ctf::Field& f) {
     return f.name == wanted.field.name && f.type == wanted.field.type;

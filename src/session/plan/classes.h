@@ -35,7 +35,7 @@ struct ProbedPlace {
   bool is_entry = false;    // the first instruction of a function
 };
 
-// Of events that blip writes itself: vpid and another context, then the payload.
+// The class of events that blip writes itself: vpid and another context, then the payload.
 struct OwnClass {
   const char* name;
   ctf::Field context;
@@ -64,7 +64,7 @@ class ClassTable {
   // One that blip writes itself; laid out here. Returns its id.
   uint16_t add_own(const OwnClass& own);
 
-  // Of records that pads write for blip itself (life_record.h, jit/stubs.h). The same.
+  // Adds a class of records that pads write for blip itself (life_record.h, jit/stubs.h), in the same way.
   uint16_t add_life_record(const char* name);
 
   // classes()[i].id == i + abi::kFirstClass, which is cut where programs only count.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a trace says about where and by whom it was made, and what blip itself used.
+// Tells where and by whom a trace was made, and what blip itself used.
 #pragma once
 
 #include "ctf/schema.h"

@@ -23,7 +23,7 @@ bool mentions_returns(const Expression& e) {
 
 }  // namespace
 
-// What is no expression is told as an error where it is looked at.
+// A text that is no expression is reported where it is compiled.
 bool is_about_returns(std::string_view filter) {
   const auto e = script::parse_expression(filter, [](std::string_view) { return false; });
   return e && mentions_returns(**e);

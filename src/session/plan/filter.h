@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// What the command line needs to know of filters.
+// The command line needs to know this of filters.
 #pragma once
 
 #include <string_view>
 
 namespace blip::session {
 
-// Whether it looks at what only returns have: ret, $return, latency_ns, depth, tail, entry(...).
+// True if it looks at what only returns have: ret, $return, latency_ns, depth, tail, entry(...).
 bool is_about_returns(std::string_view filter);
 
 }  // namespace blip::session

@@ -37,7 +37,7 @@ Shape::Kind shape_of(MemoryContext::Kind kind) {
   return Shape::Kind::kArray;
 }
 
-// What there is no machine code for is told here, where it can be shown.
+// If there is no machine code for a program, the error is made here, where the text of the request is known.
 Status check_length(const script::HitProgram& hit, const DataRequest& wanted) {
   const auto is_large = [](const jit::HitNeeds& needs) {
     return needs.words > jit::kMaxHitWords || needs.code_size > jit::kMaxHitCode;

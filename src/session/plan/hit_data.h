@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the events of a place show of the program's data.
+// Makes what the events of a place show of the program's data.
 #pragma once
 
 #include <span>
@@ -28,7 +28,7 @@ struct HitData {
 bool asks_for_data(const ProbeRequest& request);
 bool asks_for_stack(const ProbeRequest& request);
 bool shows_data(const ProbeRequest& request);
-// Of returns: what was at the entry of the call may be asked for.
+// True for returns that ask for what was at the entry of the call.
 bool asks_for_entry(const ProbeRequest& request);
 
 // For the places of one process; its modules must outlive this. Debugging information is read where it is

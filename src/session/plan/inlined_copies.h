@@ -30,18 +30,19 @@ struct InlinedCopies {
   std::vector<InlinedCopy> found;
   std::vector<Refusal> refused;
 
-  // Where the SPEC's functions that are called are looked for beside these: what is inlined in the executable
-  // is not looked for in libraries.
+  // Returns the modules in which the SPEC's functions that are called are looked for beside these: what is
+  // inlined in the executable is not looked for in libraries.
   std::span<const probe::Module> where_called(const elf::Spec& spec,
                                               std::span<const probe::Module> modules) const;
 };
 
-// Of the modules that the SPEC of a function means: the executable, or if nothing is found there the
+// Looks in the modules that the SPEC of a function means: the executable or, if nothing is found there, the
 // libraries. A pattern means none: it would be every little function of every header.
 InlinedCopies find_inlined_copies(const elf::Spec& spec, std::span<const probe::Module> modules,
                                   const probe::ResolveContext& context, DebugStore& debug);
 
-// What debugging information may call the function: the last part of its name, without template arguments.
+// Returns the name that debugging information may have for the function: the last part of its name, without
+// template arguments.
 std::string identifier_of(std::string_view name);
 
 }  // namespace blip::session

@@ -28,7 +28,7 @@ class LinePoints {
   LinePoints(std::span<const ProbeRequest> lines, std::span<const probe::Module> modules,
              probe::InstructionStarts& starts);
 
-  // Of one of these lines, by its index.
+  // Returns the points of one of these lines, by its index.
   Result<std::vector<ModulePoint>> of(size_t line) const;
 
  private:

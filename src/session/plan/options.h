@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the user asked for, parsed but not yet resolved against a process.
+// Everything the user asked for, parsed but not yet resolved against a process.
 #pragma once
 
 #include <sys/types.h>
@@ -36,7 +36,7 @@ struct Context {
   bool operator==(const Context&) const = default;
 };
 
-// What of the program's data an event shows, and which hits are worth one.
+// The program's data that an event shows, and the hits that are worth an event.
 struct DataRequest {
   bool args = false;
   bool locals = false;
@@ -62,7 +62,7 @@ struct ProbeRequest {
   uint32_t line = 0;  // of kLine
   DataRequest data{};
 
-  // Whether both would give the same events wherever both match.
+  // True if both would give the same events wherever both match.
   bool wants_the_same(const ProbeRequest& other) const {
     return kind == other.kind && contexts == other.contexts && data == other.data;
   }
@@ -70,7 +70,7 @@ struct ProbeRequest {
 
 enum class Mode { kRecord, kTrace, kCount };  // kCount: or measure, see Options::latencies
 
-// Where the times of events come from. kAuto: the TSC where it can be used, else CLOCK_MONOTONIC.
+// The source of the times of events. kAuto means the TSC where it can be used, else CLOCK_MONOTONIC.
 enum class ClockChoice { kAuto, kTsc, kMonotonic };
 
 // How control gets to a probe: a jump into a pad, an int3 and a signal handler, or a breakpoint of the
@@ -84,7 +84,7 @@ enum class MovedFaults { kAuto, kAccept, kRefuse };
 
 struct Options {
   Mode mode = Mode::kRecord;
-  // What to trace: processes (pids, or all of a name), or a command to be started.
+  // The targets: processes (pids, or all of a name), or a command to be started.
   std::vector<pid_t> pids;
   std::string process_name;          // comm or the executable's basename
   bool wait_for_processes = false;   // with process_name: also those that start later

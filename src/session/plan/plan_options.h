@@ -11,7 +11,7 @@
 
 namespace blip::session {
 
-// What a plan for these modules must know of their process. Only reads files.
+// Finds what a plan for these modules must know of their process. Only reads files.
 Result<probe::PlanOptions> plan_options_of(pid_t pid, std::span<const probe::Module> modules,
                                            MovedFaults moved_faults);
 

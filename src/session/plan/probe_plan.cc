@@ -93,8 +93,8 @@ void ProbePlan::share_calls(const Options& options) {
   std::erase_if(points, [&](const ProbePoint& p) { return !refusals[p.target].empty(); });
 }
 
-// Where a part of a group is refused, the others are taken out and everything is planned again: they may
-// have been in the way of something.
+// If a part of a group is refused, the others are taken out and everything is planned again: they may have
+// been in the way of something.
 void ProbePlan::plan_pads(const Options& options, const probe::PlanOptions& how,
                           const std::vector<proc::Map>& maps) {
   constexpr int kRounds = 3;
@@ -189,7 +189,7 @@ std::vector<ProbedPlace> ProbePlan::places(const Options& options) const {
   return all;
 }
 
-// What the entry keeps for the returns of the target.
+// Returns what the entry keeps for the returns of the target.
 const script::HitProgram& ProbePlan::kept_by(size_t target) const {
   static const script::HitProgram kNothing;
   if (calls.is_shared(target)) return calls.kept(target);

@@ -23,8 +23,8 @@
 
 namespace blip::session {
 
-// What is to be probed in some modules of a process, and how: made once for what is there at the start, and
-// for each library that comes later.
+// Says what is to be probed in some modules of a process, and how. It is made once for what is there at the
+// start, and for each library that comes later.
 struct ProbePlan {
   struct HandedOver {
     uint32_t class_id;
@@ -55,8 +55,8 @@ struct ProbePlan {
 
   // From targets to points and sites. Only files are read.
   void expand(const Options& options);
-  // What events show of the program's data. A target that has nothing of the kind is refused; an error if all
-  // targets of a request are, unless they return nothing and others are left.
+  // Finds what events show of the program's data. A target that has nothing of the kind is refused; an error
+  // if all targets of a request are, unless they return nothing and others are left.
   Status find_data(const Options& options, DebugStore& store);
   // Once nothing more is refused by what it shows.
   void share_calls(const Options& options);
@@ -70,7 +70,7 @@ struct ProbePlan {
   // To who arms them: they take much memory, and nobody else needs them.
   std::vector<probe::Probe> hand_over();
 
-  // Of the places whose programs are of classes with many_places: what readers need to tell them apart.
+  // Returns what readers need to tell apart the places whose programs are of classes with many_places.
   std::vector<PlaceName> place_names(const std::vector<ctf::EventClass>& classes) const;
 
   bool nothing_can_be_armed() const;
@@ -88,7 +88,7 @@ struct ProbePlan {
   const script::HitProgram& kept_by(size_t target) const;
 };
 
-// What the user has accepted.
+// Says what the user has accepted.
 std::string moved_faults_text(size_t probes);
 
 }  // namespace blip::session

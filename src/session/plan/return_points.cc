@@ -40,7 +40,7 @@ class Expander {
   }
 
  private:
-  // What takes the time: every instruction of the functions is followed.
+  // This takes the time: every instruction of the functions is followed.
   void find_exits() {
     std::vector<size_t> wanted;
     for (size_t i = 0; i < targets_.size(); ++i) {
@@ -104,7 +104,7 @@ ExpandedTargets expand_targets(const Options& options, std::span<const Target> t
 
 namespace {
 
-// Where there is a result, nothing has to be looked at before it is taken.
+// If there is a result, nothing has to be looked at before it is taken.
 void settle_result(script::HitProgram& hit) {
   const auto settle = [&](uint32_t& node) {
     while (node != script::kNone && hit.code.nodes[node].op == script::Op::kReturned)

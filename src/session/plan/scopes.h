@@ -14,8 +14,8 @@
 
 namespace blip::session {
 
-// What names mean at the places of a process, by the debugging information of its modules. The modules and
-// the store must outlive this, and this the scopes.
+// Says what names mean at the places of a process, by the debugging information of its modules. The modules
+// and the store must outlive this, and this the scopes.
 class Scopes {
  public:
   Scopes(std::span<const probe::Module> modules, DebugStore& store) : modules_(modules), store_(store) {}

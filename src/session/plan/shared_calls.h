@@ -25,7 +25,7 @@ class SharedCalls {
   // The first of the targets that share the calls of its function; itself where it is alone.
   size_t leader(size_t target) const;
   bool is_shared(size_t target) const { return numbers_.contains(target); }
-  // Of a shared one: what the entry keeps for all, and the target's own program in terms of that.
+  // For a shared call: what the entry keeps for all targets, and the target's own program in terms of that.
   const script::HitProgram& kept(size_t target) const { return kept_.at(leader(target)); }
   script::HitProgram renumbered(size_t target, script::HitProgram hit) const;
 

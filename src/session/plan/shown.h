@@ -6,7 +6,7 @@
 
 namespace blip::session {
 
-// What the request shows, stores or decides upon at the entry of a function.
+// Returns the parts of the state that the request shows, stores or decides upon at the entry of a function.
 x86::Shown shown_at_entry(const ProbeRequest& request);
 
 }  // namespace blip::session

@@ -85,7 +85,7 @@ class TargetFinder {
     return probe::resolve_functions({&spec, 1}, modules, context_).has_value();
   }
 
-  // Where the function may be called too; nothing if there is no copy.
+  // Returns the modules where the function may be called too; nothing if there is no copy.
   std::optional<std::span<const probe::Module>> add_inlined(size_t request) {
     const ProbeRequest& asked = options_.probes[request];
     if (options_.no_inline) return {};
@@ -188,7 +188,8 @@ class TargetFinder {
     return first;
   }
 
-  // Of functions, which several patterns may mean; an instruction is probed as often as it is asked for.
+  // Drops repeated functions, which several patterns may mean. An instruction is probed as often as it is
+  // asked for.
   void drop_repeated() {
     const std::vector<size_t> alike = first_alike();
     std::vector<size_t> users(alike.size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the user asked for, found in the files of a process.
+// Finds what the user asked for in the files of a process.
 #pragma once
 
 #include <memory>
@@ -34,7 +34,7 @@ struct FoundTargets {
   std::vector<std::string> notes;  // for -v
 };
 
-// What finding may look at beside the modules.
+// Finding may look at these beside the modules.
 struct FindContext {
   const probe::ResolveContext& resolve;
   DebugStore& debug;
@@ -50,7 +50,7 @@ Result<FoundTargets> find_targets(const Options& options, std::span<const probe:
                                   const FindContext& context, bool part_will_do,
                                   const RequestMask& wanted = {});
 
-// What its events are called.
+// Returns the name of its events.
 std::string name_of(const Target& target, std::span<const probe::Module> modules);
 
 }  // namespace blip::session

@@ -9,8 +9,8 @@
 
 namespace blip::session {
 
-// What events of a class that many places share are called by where they happened: the field ip lies in
-// [begin, begin + size), and `begin` is the place `name`.
+// The name of events of a class that many places share, by where they happened: the field ip lies in [begin,
+// begin + size), and `begin` is the place `name`.
 struct PlaceName {
   uint32_t class_id = 0;
   uint64_t begin = 0;

@@ -17,7 +17,7 @@ constexpr uint64_t kLeastPads = 1 << 20;  // one table serves all of blip's code
 
 uint64_t whole_pages(uint64_t size) { return abi::Geometry::align_up(size, abi::kPageSize); }
 
-// What making the tables has to read. A file without section headers may have any.
+// Returns how many bytes must be read to make the tables. A file without section headers may have any.
 uint64_t unwind_size(const probe::Module& module) {
   const elf::Section* frames = module.file().find_section(".eh_frame");
   uint64_t size = frames ? frames->size : module.file().size();

@@ -21,7 +21,7 @@ struct LifeRecord {
   int64_t value = 0;  // of a process its parent, 0 or jit::kSharesMemory; of an exit its status
 };
 
-// Of all processes of a trace, as they come from the rings.
+// The life records of all processes of a trace, as they come from the rings.
 struct LifeRecords {
   uint16_t first_class = 0;  // one for each kind
   std::vector<LifeRecord> heard{};
