@@ -12,6 +12,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "base/check.h"
+
 namespace blip::proc {
 
 namespace {
@@ -44,6 +46,7 @@ namespace internal {
 
 void begin_tracer_thread() {
   is_tracer = true;
+  end_thread_on_check_failure();
   hurry_this_thread();
 }
 

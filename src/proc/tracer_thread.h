@@ -8,6 +8,8 @@
 #include <thread>
 #include <utility>
 
+#include "base/check.h"
+
 namespace blip::proc {
 
 // While a target is stopped, whoever else wants the CPU makes its pause longer. The highest priority needs a
@@ -52,6 +54,7 @@ auto on_tracer_thread(Work&& work) -> decltype(work()) {
     return work();
   }
   tracer.join();
+  if (!result) wait_for_abort();  // a CHECK failed in the work
   if (outlived != 0) internal::wait_until_gone(outlived);
   return *std::move(result);
 }

@@ -63,6 +63,7 @@ Instrumentation::Instrumentation(const proc::Process& process, proc::Memory& mem
                                  const ArmOptions& options)
     : process_(process),
       memory_(memory),
+      restorer_(process),
       modules_(modules),
       probes_(std::move(probes)),
       geometry_(options.geometry),
@@ -328,6 +329,7 @@ Status Instrumentation::map_memory() {
                           {.bytes = unwind_.size}, asked));
     armed_ = true;
     sharers_ = MemorySharers(process_.pid(), region_.data_fd);
+    restorer_.include(sharers_);
     note_barrier(barrier && asked.made.result(*barrier));
     return tsc && asked.made.result(*tsc) ? check_tsc() : Status();
   });

@@ -25,6 +25,7 @@
 #include "probe/inject/removal.h"
 #include "probe/inject/ring_filler.h"
 #include "probe/inject/sharers.h"
+#include "probe/inject/target_restorer.h"
 #include "probe/inject/text.h"
 #include "probe/inject/thread_facts.h"
 #include "probe/inject/threads.h"
@@ -242,6 +243,7 @@ class Instrumentation {
 
   const proc::Process& process_;
   proc::Memory& memory_;
+  TargetRestorer restorer_;
   std::span<const Module> modules_;
   std::vector<Probe> probes_;  // those that are not armed yet
   size_t settled_ = 0;         // those that were: their pads are made, and their numbers are the lower ones

@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -11,6 +12,7 @@
 #include "probe/inject/removal.h"
 #include "proc/attachment.h"
 #include "proc/files/maps.h"
+#include "proc/files/status.h"
 #include "proc/left_over_stub.h"
 #include "proc/stub.h"
 #include "proc/stub_site.h"
@@ -44,6 +46,12 @@ Status close_fds(const proc::Process& process, proc::Memory& memory) {
   return {};
 }
 
+bool is_of_this_blip(const abi::DataHeader& header) {
+  const auto stat = proc::read_stat(::getpid(), ::getpid());
+  return header.owner_pid == ::getpid() && header.owner_pid_namespace == own_pid_namespace() && stat &&
+         header.owner_start_time == stat->start_time;
+}
+
 bool has_stub(const proc::Memory& memory, const proc::StubSite& site) {
   std::array<uint8_t, proc::kStubSize> bytes{};
   return memory.read(site.addr, bytes) && proc::is_stub(bytes);
@@ -58,8 +66,8 @@ Status clear_stub(const proc::Process& process, proc::Memory& memory, const proc
 
 class Cleaner {
  public:
-  Cleaner(const proc::Process& process, proc::Memory& memory, const RegionSaver& save)
-      : process_(process), memory_(memory), save_(save) {}
+  Cleaner(const proc::Process& process, proc::Memory& memory, const RegionSaver& save, Owner owner)
+      : process_(process), memory_(memory), save_(save), owner_(owner) {}
 
   Result<Leftovers> run() {
     TRY(maps_, proc::read_maps(process_.pid()));
@@ -86,7 +94,8 @@ class Cleaner {
     for (const proc::Map& map : maps_) {
       if (!is_data_memory(map)) continue;
       TRY(LeftRegion region, read_left_region(process_, memory_, map));
-      if (!region.never_armed())
+      const bool is_own = owner_ == Owner::kMayBeThisBlip && is_of_this_blip(region.untrusted_header);
+      if (!region.never_armed() && !is_own)
         TRY_OK(check_owner(region.untrusted_header).with_context(fmt::format("process {}", process_.pid())));
       regions.push_back(region);
     }
@@ -153,6 +162,7 @@ class Cleaner {
   const proc::Process& process_;
   proc::Memory& memory_;
   const RegionSaver& save_;
+  const Owner owner_;
   std::vector<proc::Map> maps_;
   Leftovers result_;
 };
@@ -209,9 +219,9 @@ Status discard_unarmed(proc::RemoteCaller& caller, const proc::Process& process,
   return {};
 }
 
-Result<Leftovers> clean_leftovers(const proc::Process& process, proc::Memory& memory,
-                                  const RegionSaver& save) {
-  return Cleaner(process, memory, save).run();
+Result<Leftovers> clean_leftovers(const proc::Process& process, proc::Memory& memory, const RegionSaver& save,
+                                  Owner owner) {
+  return Cleaner(process, memory, save, owner).run();
 }
 
 }  // namespace blip::probe

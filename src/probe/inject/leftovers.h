@@ -44,10 +44,13 @@ struct Leftovers {
 // fails, the region stays.
 using RegionSaver = std::function<Status(const LeftRegion& region)>;
 
+// Whose memory may be taken away besides that of blips that have ended.
+enum class Owner { kIsDead, kMayBeThisBlip };
+
 // Finds what another blip has in the process, by the names of its mappings and the header in them. One that
 // still lives: kBusy, naming it. One that is dead: its probes and memory are taken away.
 Result<Leftovers> clean_leftovers(const proc::Process& process, proc::Memory& memory,
-                                  const RegionSaver& save = {});
+                                  const RegionSaver& save = {}, Owner owner = Owner::kIsDead);
 
 // Whether the process maps memory of a blip's, living or dead. False also where it may not be looked at.
 bool has_blip_memory(pid_t pid);
