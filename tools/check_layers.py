@@ -4,7 +4,7 @@
 
 A room is a folder of src. The DEPS of blip_room() in CMakeLists.txt say which rooms it may include; a room that it does not
 include may not be listed. Tests see all rooms of their area and what these may include. Files that run in the target (the
-sources of the blob and whatever they include) may include only the rooms of the blob.
+sources of the blob and whatever they include) may include only the rooms of the blob. Only proc reads /proc.
 """
 import pathlib
 import re
@@ -18,6 +18,14 @@ RUNTIME_DEPS = {"abi", "collect", "ring", "unwind"}  # the runtime has a CMakeLi
 BLOB_ROOMS = RUNTIME_DEPS | {"runtime"}
 # Tests, what they share, and main programs: nothing includes them but each other.
 HELPERS = re.compile(r"(_test|_fuzz|_bench)\.cc$|/test_\w+\.h$|main\.cc$")
+
+
+# A string that holds a path below /proc, or the header that makes such paths.
+PROC_PATH = re.compile(r'^[^/\n]*(?:/(?!/)[^/\n]*)*"[^"\n]*/proc/|proc/files/proc_directory\.h', re.M)
+NO_TARGET = {  # blip's own descriptors, and what shells run
+    "cli/output/instant_writer.cc",
+    "cli/help/completion_bash.cc",
+}
 
 
 def rooms():
@@ -79,6 +87,8 @@ def main():
         if helper:
             area = room.split("/")[0]
             may = {"base"}.union(*(deps | {r} for r, deps in allowed.items() if r.split("/")[0] == area))
+        if not helper and room.split("/")[0] != "proc" and file not in NO_TARGET and PROC_PATH.search((SRC / file).read_text()):
+            bad.append(f"{file}: reads /proc, which only proc does")
         for name in names:
             if name not in included:
                 bad.append(f"{file}: there is no {name}")

@@ -8,7 +8,8 @@
 
 #include "probe/code/mapped_file.h"
 #include "probe/code/module.h"
-#include "proc/files/proc_directory.h"
+#include "proc/files/links.h"
+#include "proc/files/shared_root.h"
 
 namespace blip::probe {
 
@@ -27,13 +28,9 @@ std::string read_link(const std::string& path) {
 // The folder that the target calls "/".
 class TargetRoot {
  public:
-  explicit TargetRoot(pid_t pid)
-      : directory_(proc::proc_directory(pid) + "/root"), link_(read_link(directory_)) {
-    struct stat theirs, ours;
-    const bool known = ::stat(directory_.c_str(), &theirs) == 0 && ::stat("/", &ours) == 0;
-    const bool same_mounts =
-        read_link(proc::proc_directory(pid) + "/ns/mnt") == read_link("/proc/self/ns/mnt");
-    differs_ = known && (!same_mounts || theirs.st_ino != ours.st_ino || theirs.st_dev != ours.st_dev);
+  explicit TargetRoot(pid_t pid) : directory_(proc::root_link(pid)), link_(read_link(directory_)) {
+    struct stat theirs;
+    differs_ = ::stat(directory_.c_str(), &theirs) == 0 && !proc::shares_root(pid);
   }
 
   // /proc/PID/maps shows paths as we see them: below a chroot's directory, if that is where the target is.
@@ -53,7 +50,7 @@ class Loader {
  public:
   Loader(const proc::Process& process, const proc::Memory& memory, ModuleFiles& files)
       : process_(process), memory_(memory), files_(files), root_(process.pid()) {
-    const std::string exe = proc::proc_directory(process.pid()) + "/exe";
+    const std::string exe = proc::executable_link(process.pid());
     if (::stat(exe.c_str(), &exe_) != 0) exe_ = {};
   }
 

@@ -8,7 +8,8 @@
 #include <algorithm>
 #include <array>
 
-#include "proc/files/proc_directory.h"
+#include "proc/files/links.h"
+
 namespace blip::probe {
 
 namespace {
@@ -57,12 +58,11 @@ struct Candidate {
 };
 
 std::vector<Candidate> candidates(const proc::Process& process, const proc::Map& map, bool is_executable) {
-  const std::string proc = proc::proc_directory(process.pid()) + "/";
+  const pid_t pid = process.pid();
   std::vector<Candidate> list;
-  list.push_back(
-      {fmt::format("{}map_files/{:x}-{:x}", proc, map.range.begin.value, map.range.end.value), true});
-  if (is_executable) list.push_back({proc + "exe", true});
-  list.push_back({proc + "root" + map.path, false});
+  list.push_back({proc::map_link(pid, map.range), true});
+  if (is_executable) list.push_back({proc::executable_link(pid), true});
+  list.push_back({proc::root_link(pid) + map.path, false});
   list.push_back({map.path, false, true});
   return list;
 }

@@ -13,6 +13,7 @@
 #include <cerrno>
 
 #include "probe/inject/ring_filler.h"
+#include "proc/files/pid_namespace.h"
 #include "proc/pause.h"
 #include "proc/target_memory.h"
 
@@ -412,8 +413,8 @@ Status TargetRegion::allocate(std::span<const RegionPart> parts) const {
 }
 
 uint32_t own_pid_namespace() {
-  struct stat st;
-  return ::stat("/proc/self/ns/pid", &st) == 0 ? static_cast<uint32_t>(st.st_ino) : 0;
+  const auto own = proc::pid_namespace();
+  return own ? static_cast<uint32_t>(own->inode) : 0;
 }
 
 bool Footprint::in_pads(TargetAddr a) const {

@@ -10,8 +10,8 @@
 #include <cerrno>
 
 #include "proc/files/find_processes.h"
+#include "proc/files/links.h"
 #include "proc/files/maps.h"
-#include "proc/files/proc_directory.h"
 #include "proc/files/status.h"
 #include "proc/files/thread_names.h"
 
@@ -31,7 +31,7 @@ enum class Look { kFine, kGone, kDenied };
 
 Look executable_of(pid_t pid, std::pair<uint64_t, uint64_t>& into) {
   struct stat file;
-  if (::stat((proc::proc_directory(pid) + "/exe").c_str(), &file) != 0)
+  if (::stat(proc::executable_link(pid).c_str(), &file) != 0)
     return errno == EACCES || errno == EPERM ? Look::kDenied : Look::kGone;
   into = {file.st_dev, file.st_ino};
   return Look::kFine;

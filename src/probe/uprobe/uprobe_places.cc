@@ -11,6 +11,7 @@
 #include <map>
 
 #include "base/fd.h"
+#include "proc/files/links.h"
 #include "proc/files/maps.h"
 #include "x86/decode.h"
 
@@ -28,9 +29,8 @@ struct OpenFile {
 // map_files names the very file, also when it was deleted or replaced, but needs root; the path must lead to
 // the same inode.
 OpenFile open_map(const proc::Process& process, const proc::Map& map) {
-  const std::string link =
-      fmt::format("/proc/{}/map_files/{:x}-{:x}", process.pid(), map.range.begin.value, map.range.end.value);
-  const std::string path = fmt::format("/proc/{}/root{}", process.pid(), map.path);
+  const std::string link = proc::map_link(process.pid(), map.range);
+  const std::string path = proc::root_link(process.pid()) + map.path;
   for (const std::string& candidate : {link, path}) {
     Fd fd(::open(candidate.c_str(), O_RDONLY | O_CLOEXEC));
     struct stat facts;

@@ -10,11 +10,11 @@
 
 #include <asm/ptrace.h>
 #include <fmt/core.h>
-#include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-#include <cerrno>
 #include <cstddef>
+
+#include "proc/files/pid_namespace.h"
 
 namespace blip::probe {
 
@@ -68,22 +68,14 @@ void discard(BpfCode& code, const UprobeMaps& maps) {
 }
 
 // The kernel's name of a namespace's file system is not quite stat(2)'s.
-struct PidNamespace {
-  uint64_t device;
-  uint64_t inode;
-};
-
-Result<PidNamespace> pid_namespace(pid_t pid) {
+uint64_t kernel_device(dev_t device) {
   constexpr int kKernelMinorBits = 20;
-  struct stat facts;
-  if (::stat(fmt::format("/proc/{}/ns/pid", pid).c_str(), &facts) != 0)
-    return Error::from_errno(errno, "the process's pid namespace");
-  return PidNamespace{uint64_t{major(facts.st_dev)} << kKernelMinorBits | minor(facts.st_dev), facts.st_ino};
+  return uint64_t{major(device)} << kKernelMinorBits | minor(device);
 }
 
 // Leaves the thread's ids in the frame; kResult is not zero for one of another namespace.
-void get_ids(BpfCode& code, const PidNamespace& ns) {
-  code.move_wide(kArg1, ns.device);
+void get_ids(BpfCode& code, const proc::PidNamespace& ns) {
+  code.move_wide(kArg1, kernel_device(ns.device));
   code.move_wide(kArg2, ns.inode);
   code.move(kArg3, kFrame);
   code.add_value(kArg3, kIds);
@@ -133,7 +125,7 @@ void record(BpfCode& code, const UprobeProgram& program, const UprobeMaps& maps)
 }  // namespace
 
 Result<Fd> load_uprobe_program(const UprobeProgram& program, const UprobeMaps& maps) {
-  TRY(const PidNamespace ns, pid_namespace(program.pid));
+  TRY(const proc::PidNamespace ns, proc::pid_namespace_of(program.pid));
   BpfCode code;
   std::vector<BpfCode::Label> nothing;
   code.move(kRegs, kArg1);

@@ -16,6 +16,7 @@
 #include <map>
 
 #include "proc/files/cpu.h"
+#include "proc/files/perf_event_paranoid.h"
 #include "proc/files/status.h"
 
 namespace blip::probe {
@@ -23,7 +24,6 @@ namespace blip::probe {
 namespace {
 
 constexpr char kTypeFile[] = "/sys/bus/event_source/devices/uprobe/type";
-constexpr char kParanoidFile[] = "/proc/sys/kernel/perf_event_paranoid";
 constexpr rlim_t kOtherFiles = 256;
 
 // Before Linux 5.11 the memory of BPF maps counts as locked. Whoever may use uprobes may raise these, too; if
@@ -54,13 +54,11 @@ Result<int> event_type() {
 // In the words of the user; other failures as they are.
 Error explain(const Error& error) {
   if (error.kind() != ErrorKind::kPermission) return error.with_context("uprobes");
-  std::string paranoid = proc::read_proc_file(kParanoidFile).value_or("?");
-  paranoid.erase(paranoid.find_last_not_of(" \n") + 1);
   return Error(ErrorKind::kPermission,
                fmt::format("the kernel lets only root, or CAP_PERFMON with CAP_BPF, use uprobes, whatever "
                            "kernel.perf_event_paranoid says (it is {}): run blip as root, or leave --backend "
                            "uprobe away",
-                           paranoid));
+                           proc::perf_event_paranoid()));
 }
 
 // Explains why perf_event_open(2) refused one place.
