@@ -10,6 +10,7 @@
 #include "cli/help/help.h"
 #include "cli/help/man.h"
 #include "cli/help/roff.h"
+#include "cli/help/topics.h"
 #include "cli/help/value_kind.h"
 #include "cli/options/contexts.h"
 
@@ -52,6 +53,18 @@ TEST(Docs, the_manual_has_every_option_with_its_help) {
   for (const OptionFact& fact : shown_options()) {
     EXPECT_THAT(man, HasSubstr(fmt::format(".TP {}", option_title(fact)))) << fact.long_name;
     EXPECT_THAT(man, HasSubstr(roff_text(fact.help)));
+  }
+}
+
+// A term that is too long for its line would go on in its own explanation.
+TEST(Docs, the_manual_has_every_topic_and_each_term_in_a_line) {
+  const std::string man = manual(), lines = man_page("2026-01-31");
+  for (const Topic& topic : topics()) {
+    EXPECT_THAT(man, HasSubstr(fmt::format(".SH {} ", topic.title)));
+    for (const Term& term : topic.terms) {
+      EXPECT_THAT(lines, HasSubstr(fmt::format(".TP\n{}\n", roff_usage(term.term))));
+      EXPECT_THAT(man, HasSubstr(roff_text(term.text)));
+    }
   }
 }
 

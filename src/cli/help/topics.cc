@@ -42,6 +42,46 @@ constexpr Term kContexts[] = {
     {"cpu", "the CPU"},
 };
 
+constexpr Term kExpressions[] = {
+    {"n, req, total",
+     "a parameter, a local variable, a member of `this`, a variable of the file, or a variable "
+     "that other files let see. Of another file's static: `file.c::name`. Of a library or a namespace: "
+     "`libfoo.so.1::name`, `ns::name`"},
+    {"a.b, p->b",
+     "a member, also of anonymous members and base classes. `std::unique_ptr`, `std::shared_ptr` "
+     "and `std::optional` are followed; `t.0` is the first element of a tuple"},
+    {"a[i], *p, a[i..j]",
+     "an element, what a pointer points to, and all elements from i to before j: of "
+     "pointers, arrays, `std::vector`, `std::string`, `std::array`, `std::span`, Rust's `Vec`, Go's slices"},
+    {"v.size(), v.empty(), o.has_value(), p.get()",
+     "the methods of standard containers and owners. The "
+     "program's own methods are not called"},
+    {"a + b, a << 2, ~a",
+     "arithmetic on integers and pointers, with C's conversions: `+ - * / % << >> & | ^ ~ !`"},
+    {"a == b, a && b",
+     "comparisons, `&&`, `||` and `?:`. Floating-point values are compared, not calculated with"},
+    {"(int)x, (struct request *)p", "casts to the program's types; also `sizeof(x)`"},
+    {"p == \"text\", startswith(p, \"text\")",
+     "texts: `char *`, `char[]`, `std::string`, "
+     "`std::string_view`, `&str`, `String`, slices"},
+    {"state == RUNNING", "labels of enumerations"},
+    {"10, 0x1f, 1e3, 2us, 64k",
+     "numbers; times (`ns`, `us`, `ms`, `s`) are in nanoseconds, sizes (`k`, `M`, `G`) in bytes. Also "
+     "`0b11`, "
+     "`1.5`, `'a'`, `true`, `NULL`"},
+    {"$rax, $al, $xmm0, $rflags", "registers"},
+    {"arg0 ... arg5, farg0 ... farg7",
+     "arguments without debugging information, at the entry: integers and "
+     "doubles. Functions of the C library have names and types"},
+    {"$return, ret, latency_ns, depth, tail",
+     "at a return: the result by its type, its 64 bits, the duration "
+     "of the call (`latency` for short), the number of calls of probed functions around it, 1 if the call "
+     "ended with a jump to another function"},
+    {"entry(x)",
+     "at a return: the value that x had when the call began. `entry(p->len)` is the length then, "
+     "`entry(p)->len` the length now. Arguments and local variables themselves are gone at a return"},
+};
+
 constexpr Term kExitStatus[] = {
     {"0", "fine. Ctrl-C is a normal end"},
     {"1", "failed, or nothing matched"},
@@ -112,6 +152,14 @@ constexpr Topic kTopics[] = {
      kSpecs},
     {"CONTEXTS", "What is stored with each event, besides its time. `blip trace` shows the thread always.",
      kContexts},
+    {"EXPRESSIONS",
+     "`--filter` decides by an expression whether a hit is worth an event; `--capture` says by a list of "
+     "expressions what the event holds. They are C's expressions on the program's own variables and types, "
+     "computed in the target. They change nothing: there is no assignment, and no function is called. "
+     "Memory that is not there makes a value `<bad address>`, and a filter false.\n\n"
+     "An item of a list may be named: `total = a + b`. Values that are not known at a place say why, as "
+     "`<optimized out>` or `<not set yet>`.",
+     kExpressions},
     {"EXIT STATUS", "With `-c` or `--`, the command's own status is passed on, and the signal that ended it.",
      kExitStatus},
     {"FILES", "", kFiles},

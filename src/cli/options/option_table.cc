@@ -95,7 +95,7 @@ constexpr VerbFact kVerbs[] = {
      "newest trace that\n"
      "`blip record` left in the current directory under its default name. An event is shown if it passes all "
      "of the\n"
-     "options that choose; how many were shown of how many is told on stderr.",
+     "options that choose; stderr says how many of how many were shown.",
      "the newest trace here\n"
      "blip view\n"
      "a certain one, its first events\n"
@@ -134,11 +134,11 @@ constexpr OptionFact kOptions[] = {
      "all modules. handle also means ns::Class::handle. Repeatable",
      kTracing, "entries of functions: NAME, GLOB, MODULE:NAME, '*:GLOB'"},
     {OptionId::kReturn, OptionGroup::kProbes, "", "return", "SPEC",
-     "every return of the functions matching SPEC, as for --function: one event at each exit, NAME:return, "
-     "with ret (all of rax, whatever the function's type is), latency_ns (since the entry), depth (how many "
-     "calls of probed functions it was in, at most 65535) and tail (1: it ended with a jump to another "
-     "function, ret is not known). Calls that longjmp or an exception leaves give no event. Not in Go. "
-     "Repeatable",
+     "every return of the functions matching SPEC, as for --function. Each exit gives one event, "
+     "NAME:return, with ret (all of rax, whatever the function's type is), latency_ns (the time since the "
+     "entry), depth (how many calls of probed functions were around it, at most 65535) and tail (1 if the "
+     "call ended with a jump to another function; ret is not known then). A call that ends by longjmp or an "
+     "exception gives no event. Not in Go. Repeatable",
      kTracing, "their returns: ret, latency_ns, depth"},
     {OptionId::kProbe, OptionGroup::kProbes, "", "probe", "SPEC",
      "one instruction: SYMBOL+OFFSET, 0xADDR (an address in the process), FILE+0xOFF (an address in the "
@@ -153,17 +153,17 @@ constexpr OptionFact kOptions[] = {
      "Repeatable",
      kTracing, "each instruction of functions"},
     {OptionId::kFilter, OptionGroup::kProbes, "", "filter", "EXPR",
-     "record or count only hits that EXPR is true for, which is written as for --capture, as in 'n > 100 && "
-     "req->path == \"/admin\"'. What cannot be read is not true. Of returns: as in 'latency > 1ms && $return "
-     "< 0 && entry(n) > 5'; ret is unsigned, (int)ret and (long)ret are not. Belongs to the probe before it; "
-     "before the first probe, to all, or to all returns if it is about them. A function that several mean is "
-     "probed once, with the filter of the first",
+     "record or count only the hits for which EXPR is true. EXPR is written as for --capture: 'n > 100 && "
+     "req->path == \"/admin\"'. What cannot be read makes it false. For returns: 'latency > 1ms && $return < "
+     "0 && entry(n) > 5'; ret is unsigned, (int)ret and (long)ret are signed. Belongs to the probe before "
+     "it; before the first probe, to all probes, or to all returns if it is about them. Several probes of "
+     "one function have a filter each",
      kTracing, "only hits it is true for: 'n > 100 && req->len'"},
     {OptionId::kArgs, OptionGroup::kProbes, "", "args", "",
-     "store the arguments of the function, by name and type where debugging information or blip's table of "
-     "the C library's functions tells them, else the six registers arg0 to arg5. Belongs to the probe before "
-     "it; before the first probe, or if only the last of several has it, to all. Of returns: as they were at "
-     "the entry",
+     "store the arguments of the function, by name and type. They are known from debugging information, or "
+     "from blip's table of the C library's functions; without either, the six registers arg0 to arg5 are "
+     "stored. Belongs to the probe before it; before the first probe, or if only the last of several has it, "
+     "to all. For returns: the arguments as they were at the entry",
      kEvents, "store the arguments, by name and type"},
     {OptionId::kLocals, OptionGroup::kProbes, "", "locals", "",
      "store every local variable that is visible at the probe. Needs debugging information. Belongs to the "
@@ -172,7 +172,7 @@ constexpr OptionFact kOptions[] = {
     {OptionId::kCapture, OptionGroup::kProbes, "", "capture", "LIST",
      "store the values of expressions, separated by commas, as C would write them: n, req->path, "
      "req->headers[2].name, *p, buf[0..n], (struct job *)arg, module::global, $rax, arg0; NAME = EXPR gives "
-     "a field its name. Of returns: $return (what the function returns, by its type), latency_ns, "
+     "a field its name. For returns: $return (what the function returns, by its type), latency_ns, "
      "entry(EXPR) (what EXPR was when the call began), globals. Belongs to the probe before it; before the "
      "first probe, to all. Repeatable",
      kEvents, "store values: n, req->path, buf[0..n], $return"},
@@ -183,31 +183,33 @@ constexpr OptionFact kOptions[] = {
     {OptionId::kDepth, OptionGroup::kProbes, "", "depth", "N",
      "store structures in structures, and containers in containers, at most N deep (3)", kEvents},
     {OptionId::kNoInline, OptionGroup::kProbes, "", "no-inline", "",
-     "only functions that are called. Without this, the NAME of a function also means its inlined copies, "
-     "where debugging information tells of them: one event where a copy begins, NAME (inlined in CALLER). A "
-     "GLOB never means those",
+     "only functions that are called. Without this option, the NAME of a function also means its inlined "
+     "copies, where debugging information tells of them: one event where a copy begins, called NAME (inlined "
+     "in CALLER). A GLOB never means inlined copies",
      kTracing | kList},
     {OptionId::kNoTid, OptionGroup::kProbes, "", "no-tid", "",
      "store the thread (vtid) only in events of probes with --context tid. Without this every event has it, "
      "in 4 bytes. Readers nest calls by it",
      kRecord},
     {OptionId::kLatency, OptionGroup::kProbes, "", "latency", "",
-     "measure calls instead of counting hits: --function and --return then mean the same, every call of the "
+     "measure calls instead of counting hits. --function and --return then mean the same: every call of the "
      "functions matching, as for --return. The table has the number of calls, the sum, the mean, the 50th "
-     "and 99th percentile (at most an eighth too high), the longest, the calls that were left by longjmp or "
-     "an exception (abandoned) and those that were open at the end. With --filter only calls that pass count",
+     "and 99th percentile (at most an eighth too high), the longest, the calls that ended by longjmp or an "
+     "exception (abandoned), and those that were still open at the end. With --filter, only the calls that "
+     "pass count",
      kCount, "measure calls: mean, percentiles, the longest"},
     {OptionId::kContext, OptionGroup::kProbes, "", "context", "TYPE[,TYPE]",
-     "what to store with each event: reg:NAME (reg:rdi), regs, ip, pid, tid, comm, cpu, backtrace (the calls "
-     "that led there, without frame pointers), or TYPE:NAME:ADDR, a value in memory: TYPE is int8 to int64, "
-     "uint8 to uint64, int, long, float, double, pointer, string or bytes[N], NAME the field's name, ADDR a "
-     "number or SYMBOL+OFFSET. Belongs to the probe before it; before the first probe, or if only the last "
-     "of several has it, to all (but not a backtrace). Repeatable",
+     "what to store with each event: reg:NAME (reg:rdi), regs, ip, pid (or vpid), tid (or vtid), comm (or "
+     "procname), cpu, backtrace (the calls that led there, without frame pointers), or TYPE:NAME:ADDR, a "
+     "value in memory: TYPE is int8 to int64, uint8 to uint64, int, long, float, double, pointer, string or "
+     "bytes[N], NAME the field's name, ADDR a number or SYMBOL+OFFSET. Belongs to the probe before it; "
+     "before the first probe, or if only the last of several has it, to all (but not a backtrace). "
+     "Repeatable",
      kTracing, "store reg:rdi, regs, ip, comm, cpu, backtrace, ..."},
     {OptionId::kLifecycle, OptionGroup::kProbes, "", "lifecycle", "",
-     "also events for processes and threads that begin and end, fork, exec, libraries that are loaded and "
-     "unloaded; with -p and without probes nothing is put into the process, and what lives only some "
-     "milliseconds is missed",
+     "also give events for processes and threads that begin and end, for fork and exec, and for libraries "
+     "that are loaded and unloaded. With -p and without probes, nothing is put into the process, and what "
+     "lives only some milliseconds is missed",
      kEvents, "also processes, threads, libraries: begin and end"},
     {OptionId::kMaxProbes, OptionGroup::kProbes, "", "max-probes", "N",
      "how many probes may be armed before blip refuses (20000)", kTracing},
@@ -225,10 +227,10 @@ constexpr OptionFact kOptions[] = {
      "SIGTRAP later and meets one ends the process. Not in the C library, Go, or under seccomp",
      kTracing},
     {OptionId::kMovedFaults, OptionGroup::kProbes, "", "moved-faults", "WHAT",
-     "instructions that may fault (SIGSEGV, SIGBUS, SIGFPE), where a probe would move them: the program's "
-     "handler then sees an address of blip's. auto (the default): they stay in place in a program that "
-     "handles such faults, unless its handler is known not to care; accept: they are moved where nothing "
-     "else helps, and blip says how many; refuse: they stay in place in every program, as for one that "
+     "what to do with instructions that may fault (SIGSEGV, SIGBUS, SIGFPE) where a probe would move them: "
+     "the program's handler would then see an address of blip's. auto (the default): leave them in place in "
+     "a program that handles such faults, unless its handler is known not to care; accept: move them where "
+     "nothing else helps, and say how many; refuse: leave them in place in every program, as for one that "
      "installs a handler later",
      kTracing | kList},
     {OptionId::kViewFunction, OptionGroup::kEvents, "", "function", "NAME",
@@ -245,11 +247,11 @@ constexpr OptionFact kOptions[] = {
     {OptionId::kTo, OptionGroup::kEvents, "", "to", "TIME", "only events at TIME, as for --from, or earlier",
      kView, "up to TIME, as for --from"},
     {OptionId::kHead, OptionGroup::kEvents, "", "head", "N",
-     "only the first N events of those that the other options leave", kView, "only the first N of these"},
+     "only the first N of the events that the other options leave", kView, "only the first N of these"},
     {OptionId::kPid, OptionGroup::kTarget, "px", "pid", "PID",
      "a process to trace, list or clean. Repeatable", kTracing | kList | kClean, "a process. Repeatable"},
     {OptionId::kAllowInit, OptionGroup::kTarget, "", "allow-init", "",
-     "process 1 may be traced or cleaned, as root. Whatever goes wrong in it ends the machine, or the "
+     "process 1 may be traced or cleaned, as root. If anything goes wrong in it, the machine ends, or the "
      "container that it began",
      kTracing | kClean},
     {OptionId::kAll, OptionGroup::kTarget, "", "all", "",
@@ -271,12 +273,12 @@ constexpr OptionFact kOptions[] = {
     {OptionId::kNoFollowFork, OptionGroup::kTarget, "", "no-follow-fork", "",
      "leave the children of traced processes alone", kTracing, "leave children alone"},
     {OptionId::kFollowExec, OptionGroup::kTarget, "", "follow-exec", "",
-     "trace a process that calls exec, or a child that does, on in its new program, some milliseconds after "
-     "it started. What does not match yet may match later",
+     "when a traced process, or a child of one, calls exec, trace its new program too, from some "
+     "milliseconds after its start. A SPEC that does not match now may match then",
      kTracing, "trace on in the new program after exec"},
     {OptionId::kWaitLibrary, OptionGroup::kTarget, "", "wait-library", "",
-     "go on if nothing matches yet: libraries that the process loads later may. (A SPEC of a library that is "
-     "not loaded waits for it anyway if another one matches.)",
+     "go on even if nothing matches yet, because the process may load a library in which something does. (A "
+     "SPEC of a library that is not loaded is waited for anyway if another one matches.)",
      kTracing},
     {OptionId::kDuration, OptionGroup::kEnd, "", "duration", "TIME",
      "end after TIME: 10s, 500ms, 2m, 1h; a plain number means seconds", kTracing,
@@ -284,9 +286,9 @@ constexpr OptionFact kOptions[] = {
     {OptionId::kMaxEvents, OptionGroup::kEnd, "", "max-events", "N",
      "end after N events; those of --lifecycle do not count", kEvents, "end after N events"},
     {OptionId::kMaxPause, OptionGroup::kTarget, "", "max-pause", "MS",
-     "stop no thread of a process for longer than MS milliseconds (or 20ms, 0.5s) at a time: blip lets go "
-     "and tries again, 60 times, and puts probes in and takes them out in several stops. What could not be "
-     "armed so is refused; nothing is left armed at the end",
+     "stop no thread of a process for longer than MS milliseconds (or 20ms, 0.5s) at a time. blip then lets "
+     "go and tries again, up to 60 times, and puts probes in and takes them out in several stops. What could "
+     "not be armed that way is refused. Nothing is left armed at the end",
      kTracing, "stop no thread for longer than MS milliseconds at a time"},
     {OptionId::kOutput, OptionGroup::kOutput, "o", "output", "DIR",
      "the trace's directory: a new one, or an empty one", kRecord, "the trace's directory, new or empty"},
@@ -295,13 +297,14 @@ constexpr OptionFact kOptions[] = {
      "stay on stderr, and a command's output on stdout",
      kTrace, "write the events to FILE instead of stdout"},
     {OptionId::kCoverage, OptionGroup::kOutput, "", "coverage", "",
-     "how each instruction of the functions would be patched: how many by which way, and why others are "
+     "show how each instruction of the functions would be patched: how many in which way, and why others are "
      "refused; -v lists those",
      kList, "how each instruction would be patched"},
     {OptionId::kJson, OptionGroup::kOutput, "", "json", "", "one JSON object per line (docs/json.md)",
      kTrace | kCount | kList | kView, "one JSON object per line (docs/json.md)"},
     {OptionId::kHex, OptionGroup::kOutput, "", "hex", "",
-     "integers of --args, --locals and --capture in base 16; JSON has them as they are", kEvents | kView},
+     "show integers of --args, --locals and --capture in base 16; JSON has them as they are",
+     kEvents | kView},
     {OptionId::kColor, OptionGroup::kOutput, "", "color", "WHEN",
      "auto (the default: when printing to a terminal and NO_COLOR is not set), always, never", kAll},
     {OptionId::kNumSubbuf, OptionGroup::kBuffers, "", "num-subbuf", "N",
