@@ -11,6 +11,7 @@
 #include "dwarf/call_frame.h"
 
 #include "dwarf/debug_data.h"
+#include "dwarf/debug_info.h"
 #include "dwarf/units/choice.h"
 #include "machine/registers.h"
 

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "dwarf/call_sites.h"
-#include "dwarf/debug_info.h"
+#include "dwarf/code_location.h"
 #include "dwarf/expression.h"
 #include "dwarf/frames.h"
 

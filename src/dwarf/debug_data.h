@@ -14,8 +14,8 @@
 
 #include "base/addr.h"
 #include "dwarf/call_sites.h"
-#include "dwarf/debug_info.h"
 #include "dwarf/frames.h"
+#include "dwarf/images.h"
 #include "dwarf/index/mentions.h"
 #include "dwarf/kept_index.h"
 #include "dwarf/lines/handles.h"

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "dwarf/debug_data.h"
+#include "dwarf/inlined_instance.h"
 
 namespace blip::dwarf {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/file_cache.h"
-#include "dwarf/debug_info.h"
+#include "dwarf/images.h"
 #include "dwarf/index/debug_sections.h"
 #include "dwarf/index/name_index.h"
 #include "dwarf/lines/handles.h"

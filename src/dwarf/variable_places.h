@@ -4,8 +4,8 @@
 
 #include <vector>
 
+#include "dwarf/code_location.h"
 #include "dwarf/debug_data.h"
-#include "dwarf/debug_info.h"
 #include "dwarf/frames.h"
 #include "dwarf/units/code_scopes.h"
 #include "script/types/scope.h"
