@@ -30,23 +30,21 @@ Status check_options(const Options& options) {
                  "buffers: --num-subbuf and --subbuf-size must be powers of two, at least 2 and 4k, together "
                  "at most 1G");
   if (options.clock == ClockChoice::kTsc && !proc::tsc_usable())
-    return Error(ErrorKind::kUnsupported,
-                 "the CPU's cycle counter is not constant: leave --clock tsc away, and times come from "
-                 "CLOCK_MONOTONIC");
+    return Error(
+        ErrorKind::kUnsupported,
+        "the CPU's cycle counter is not constant: omit --clock tsc, and times come from CLOCK_MONOTONIC");
   if (options.clock == ClockChoice::kTsc && options.backend == Backend::kUprobe)
     return Error(ErrorKind::kUsage, "--clock tsc: uprobes take their times from CLOCK_MONOTONIC");
   if (options.backend == Backend::kUprobe &&
       std::any_of(options.probes.begin(), options.probes.end(), asks_for_data))
-    return Error(
-        ErrorKind::kUsage,
-        "--backend uprobe: the kernel's breakpoints cannot look at the program's data: leave it away, or "
-        "--args, --locals, --capture, --filter and values in memory");
+    return Error(ErrorKind::kUsage,
+                 "--backend uprobe: the kernel's breakpoints cannot look at the program's data: omit it, or "
+                 "omit --args, --locals, --capture, --filter and values in memory");
   if (options.backend == Backend::kUprobe &&
       std::any_of(options.probes.begin(), options.probes.end(), asks_for_stack))
-    return Error(
-        ErrorKind::kUsage,
-        "--backend uprobe: the kernel's breakpoints cannot walk up the program's stack: leave it away, or "
-        "--context backtrace");
+    return Error(ErrorKind::kUsage,
+                 "--backend uprobe: the kernel's breakpoints cannot walk up the program's stack: omit it, or "
+                 "omit --context backtrace");
   return {};
 }
 

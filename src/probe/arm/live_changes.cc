@@ -38,12 +38,10 @@ AddrRange changed_bytes(const x86::Rewrite& r) {
 
 Status Instrumentation::check_room(size_t probes) const {
   if (probe_count() + probes > geometry_.probe_count)
-    return Error(
-        ErrorKind::kUnsupported,
-        fmt::format(
-            "no more than {} probes were provided for in this trace, {} are used and {} needed: say a "
-            "larger --max-probes, which room is made by",
-            geometry_.probe_count, probe_count(), probes));
+    return Error(ErrorKind::kUnsupported,
+                 fmt::format("no more than {} probes were provided for in this trace: {} are used and {} "
+                             "more are needed; give a larger --max-probes",
+                             geometry_.probe_count, probe_count(), probes));
   if (region_.pad_files.size() == abi::kMaxPadFiles)
     return Error(ErrorKind::kUnsupported, "probes were added to this trace too many times");
   return {};
@@ -73,10 +71,8 @@ Status Instrumentation::add_batch(std::span<const Module> modules, ModuleSites s
   batches_.emplace_back(modules, std::move(sites), probes(), std::vector<x86::SyscallSite>(), environment());
   Batch& batch = batches_.back();
   if (batch.max_edits() > site_table_.room())
-    return Error(
-        ErrorKind::kUnsupported,
-        "no room for more probes was provided for in this trace: say a larger --max-probes, which room "
-        "is made by");
+    return Error(ErrorKind::kUnsupported,
+                 "no room for more probes was provided for in this trace: give a larger --max-probes");
   TRY_OK(make_live());
   refuse_overlaps(batch);
   refuse_returns(batch);

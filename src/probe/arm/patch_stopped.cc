@@ -168,8 +168,8 @@ size_t Instrumentation::fresh_edits() const {
 
 Error Instrumentation::pause_error(int tries) const {
   return proc::pause_exceeded(
-      fmt::format("process {}: nothing was armed: it could not be stopped for less than --max-pause {}, {} "
-                  "tries. On a less busy machine it may be, or with a longer one",
+      fmt::format("process {}: nothing was armed: it could not be stopped for less than --max-pause {} in {} "
+                  "tries. Give a longer pause, or try again on a less busy machine",
                   process_.pid(), pause_text(*max_pause_), tries));
 }
 

@@ -45,20 +45,19 @@ Result<int> event_type() {
   auto text = proc::read_proc_file(kTypeFile);
   int type = 0;
   if (!text || std::from_chars(text->data(), text->data() + text->size(), type).ec != std::errc())
-    return Error(
-        ErrorKind::kUnsupported,
-        fmt::format("this kernel has no uprobes ({} is missing): leave --backend uprobe away", kTypeFile));
+    return Error(ErrorKind::kUnsupported,
+                 fmt::format("this kernel has no uprobes ({} is missing): omit --backend uprobe", kTypeFile));
   return type;
 }
 
 // In the words of the user; other failures as they are.
 Error explain(const Error& error) {
   if (error.kind() != ErrorKind::kPermission) return error.with_context("uprobes");
-  return Error(ErrorKind::kPermission,
-               fmt::format("the kernel lets only root, or CAP_PERFMON with CAP_BPF, use uprobes, whatever "
-                           "kernel.perf_event_paranoid says (it is {}): run blip as root, or leave --backend "
-                           "uprobe away",
-                           proc::perf_event_paranoid()));
+  return Error(
+      ErrorKind::kPermission,
+      fmt::format("the kernel lets only root, or CAP_PERFMON with CAP_BPF, use uprobes, whatever "
+                  "kernel.perf_event_paranoid says (it is {}): run blip as root, or omit --backend uprobe",
+                  proc::perf_event_paranoid()));
 }
 
 // Explains why perf_event_open(2) refused one place.

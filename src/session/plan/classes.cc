@@ -300,8 +300,7 @@ Result<std::vector<jit::Program>> ClassTable::add(std::span<const ProbedPlace> p
   if (programs && fits()) return programs;
   cut_back(before);
   if (!programs) return programs.error();
-  return Error(ErrorKind::kUnsupported,
-               "the trace has no room for its events: say a larger --max-probes, which room is made by");
+  return Error(ErrorKind::kUnsupported, "the trace has no room for its events: give a larger --max-probes");
 }
 
 // Takes out what came later.

@@ -72,7 +72,7 @@ class Expander {
     if (modules_[t.module].file().is_go())
       return "Go moves the stacks of goroutines while calls are open: an entry cannot be told from another";
     if (options_.backend == Backend::kUprobe)
-      return "returns are found by jumps into pads: leave --backend uprobe away";
+      return "returns are found by jumps into pads: omit --backend uprobe";
     if (!exits_[target]) return "it is no function that is called, but a part of one";
     const probe::FunctionExits& found = *exits_[target];
     if (!found.complete()) return "not all of its exits are known: " + found.incomplete;
