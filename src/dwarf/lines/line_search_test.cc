@@ -53,7 +53,7 @@ TEST(LineSearch, every_copy_of_an_inlined_line) {
     const auto found = search_line(image, name, kInlined);
     ASSERT_TRUE(found) << found.error().message();
     ASSERT_EQ(found->files.size(), 1u);
-    EXPECT_THAT(found->files[0].path, EndsWith("/src/dwarf/line_search_test.cc"));
+    EXPECT_THAT(found->files[0].path, EndsWith("/src/dwarf/lines/line_search_test.cc"));
     EXPECT_GE(found->files[0].addresses.size(), 2u);
     EXPECT_TRUE(found->names.empty());
   }
@@ -72,7 +72,7 @@ TEST(LineSearch, part_of_a_name_is_not_a_name) {
   const auto found = search_line(own_image(), "search_test.cc", kInlined);
   ASSERT_TRUE(found);
   EXPECT_TRUE(found->files.empty());
-  EXPECT_THAT(found->names, testing::Contains(EndsWith("/src/dwarf/line_search_test.cc")));
+  EXPECT_THAT(found->names, testing::Contains(EndsWith("/src/dwarf/lines/line_search_test.cc")));
 }
 
 // Each as if it had been asked for alone.

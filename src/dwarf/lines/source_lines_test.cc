@@ -45,7 +45,7 @@ TEST(SourceLines, the_line_of_a_function) {
   ASSERT_TRUE(lines) << lines.error().message();
   const auto found = lines->find(file_address(reinterpret_cast<const void*>(&the_line_below)));
   ASSERT_TRUE(found);
-  EXPECT_THAT(found->file, EndsWith("/dwarf/source_lines_test.cc"));
+  EXPECT_THAT(found->file, EndsWith("/dwarf/lines/source_lines_test.cc"));
   EXPECT_EQ(found->line, static_cast<uint32_t>(kLine));
   EXPECT_EQ(the_line_below(), kLine);
 }
