@@ -224,6 +224,27 @@ TEST(DebugInfo, no_convention_for_changed_copies) {
     }
 }
 
+// clang tells places by rsp as it is in the middle of a function, for all of it.
+TEST(DebugInfo, arguments_in_memory_from_the_first_instruction_to_the_last) {
+  constexpr const char* kInMemory = R"(
+struct three { long a, b, c; };
+void use(const void*);
+long in_memory(long a, struct three s, long b) { long v[40]; v[0] = s.b; use(v); use(&s); return a + b; }
+)";
+  for (const std::string compiler : {"gcc", "clang-14"})
+    for (const char* level : {" -O0", " -Og", " -O1", " -O2", " -O2 -fno-omit-frame-pointer"}) {
+      SCOPED_TRACE(compiler + level);
+      Sample sample(compiler + level, kInMemory);
+      ASSERT_TRUE(sample.info);
+      EXPECT_EQ(place_of(sample.at("in_memory")->parameters(), "s"), "stack [rsp+0x8]");
+      EXPECT_EQ(place_of(sample.at("in_memory")->locals(), "v"), "not set yet");
+      const FileAddr last = FileAddr(end_of(sample.image, "in_memory").value - 1);
+      const auto end = sample.info->scope_at({.pc = last});  // ret
+      EXPECT_EQ(place_of(end->parameters(), "s"), "stack [rsp+0x8]");
+      EXPECT_EQ(place_of(end->locals(), "v"), "its frame is gone");
+    }
+}
+
 // Two files with a static variable of one name, of which one is never read.
 TEST(DebugInfo, a_static_that_is_optimized_out_is_not_that_of_another_file) {
   const std::string other = testing::TempDir() + "other.c";

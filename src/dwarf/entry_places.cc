@@ -109,7 +109,7 @@ const script::Node* first_register(const Place& place) {
 
 std::optional<int64_t> stack_slot(const Place& place) {
   if (place.kind != Place::Kind::kAddress || place.code.nodes.empty()) return std::nullopt;
-  return distances_from_rsp(place.code, kRbpIsFarBelow).back();
+  return distances_from_rsp(place.code, kFarBelow).back();
 }
 
 // An argument that is elsewhere shows a function whose convention was changed.
@@ -128,7 +128,7 @@ bool is_in_own_frame(const Place& place) {
     return std::any_of(place.pieces.begin(), place.pieces.end(),
                        [](const Place::Piece& piece) { return is_in_own_frame(piece.place); });
   if (place.kind == Place::Kind::kOptimizedOut || place.code.nodes.empty()) return false;
-  const auto distances = distances_from_rsp(place.code, kRbpIsFarBelow);
+  const auto distances = distances_from_rsp(place.code, kFarBelow);
   const auto is_below = [&](uint32_t node) { return distances[node] && *distances[node] < kReturnAddress; };
   if (place.kind == Place::Kind::kAddress && is_below(static_cast<uint32_t>(distances.size() - 1)))
     return true;
@@ -336,8 +336,9 @@ class EntryArguments {
       // A number may have been copied to the frame, a structure stays where it is.
       const Located& located = all_[passed_[k]];
       const bool stays = script::is_aggregate(script::resolve(*signature_.arguments[k].type));
-      const auto told = stays && located.is_unset ? stack_slot(located.place) : std::nullopt;
-      if (told && *slot == sizeof(uint64_t)) base = *told - *slot;
+      const auto told = stays || !located.is_unset ? stack_slot(located.place) : std::nullopt;
+      if (told && !located.is_unset) base = 0;
+      if (told && located.is_unset && *slot == sizeof(uint64_t)) base = *told - *slot;
       if (told && base && *told - *base != *slot) {
         is_right = false;
         by_convention[k] = script::entry_stack_slot(*told - *base);

@@ -32,7 +32,9 @@ std::string_view basename_of(std::string_view path) { return path.substr(path.rf
 FrameRules rules_at(DebugData& debug_data, const UnitIndex* unit, const std::optional<CodeScopes>& scopes,
                     const CodeLocation& site) {
   if (!unit || !scopes) return {};
-  return frame_rules(debug_data.frames(), unit->unit(), scopes->function, site.pc, site.is_entry);
+  FrameRules rules = frame_rules(debug_data.frames(), unit->unit(), scopes->function, site.pc, site.is_entry);
+  rules.find_stack_end(site.pc);
+  return rules;
 }
 
 // Other parts of a function have symbols, too: f.cold begins somewhere in the middle.

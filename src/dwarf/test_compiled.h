@@ -42,10 +42,10 @@ inline const std::vector<uint8_t>& compiled(const std::string& command, std::str
   return bytes;
 }
 
-inline FileAddr address_of(const std::vector<uint8_t>& image, std::string_view name) {
+inline GElf_Sym symbol_of(const std::vector<uint8_t>& image, std::string_view name) {
   ::elf_version(EV_CURRENT);
   Elf* elf = ::elf_memory(reinterpret_cast<char*>(const_cast<uint8_t*>(image.data())), image.size());
-  uint64_t found = 0;
+  GElf_Sym found{};
   for (Elf_Scn* section = nullptr; (section = ::elf_nextscn(elf, section)) != nullptr;) {
     GElf_Shdr header;
     Elf_Data* data = ::elf_getdata(section, nullptr);
@@ -54,11 +54,19 @@ inline FileAddr address_of(const std::vector<uint8_t>& image, std::string_view n
       GElf_Sym symbol;
       if (!::gelf_getsym(data, static_cast<int>(i), &symbol)) continue;
       const char* text = ::elf_strptr(elf, header.sh_link, symbol.st_name);
-      if (text && text == name) found = symbol.st_value;
+      if (text && text == name) found = symbol;
     }
   }
   ::elf_end(elf);
-  return FileAddr(found);
+  return found;
+}
+
+inline FileAddr address_of(const std::vector<uint8_t>& image, std::string_view name) {
+  return FileAddr(symbol_of(image, name).st_value);
+}
+
+inline FileAddr end_of(const std::vector<uint8_t>& image, std::string_view name) {
+  return address_of(image, name) + symbol_of(image, name).st_size;
 }
 
 // The ways to compile that tests go through.

@@ -26,10 +26,27 @@ bool uses_frame_register(const Place& place) {
   return place.kind == Place::Kind::kAddress && in(place.code);
 }
 
+// True if a register that is not the frame's leads to memory: perhaps to the frame.
+bool is_by_other_register(const Place& place) {
+  const auto& nodes = place.code.nodes;
+  const auto is_other = [](const script::Node& node) {
+    return node.op == Op::kRegister && node.value != kRsp && node.value != kRbp;
+  };
+  const auto is_load = [](const script::Node& node) { return node.op == Op::kLoad; };
+  const bool reads = place.kind == Place::Kind::kAddress || std::any_of(nodes.begin(), nodes.end(), is_load);
+  return (reads && std::any_of(nodes.begin(), nodes.end(), is_other)) ||
+         std::any_of(place.pieces.begin(), place.pieces.end(),
+                     [](const Place::Piece& piece) { return is_by_other_register(piece.place); });
+}
+
 // In the caller's frame: an argument that was passed in memory.
 bool is_callers(std::span<const Dwarf_Op> ops, const FrameRules& frame) {
   return ops.size() == 1 && ops[0].atom == DW_OP_fbreg && static_cast<int64_t>(ops[0].number) >= 0 &&
          !frame.base_is_register();
+}
+bool is_callers(const Operations& moved, const FrameRules& frame) {
+  return moved.size() == 1 && moved[0].atom == frame.cfa[0].atom &&
+         static_cast<int64_t>(moved[0].number - frame.cfa[0].number) >= 0;
 }
 
 // gcc tells where arguments are at the entry by a range that is empty, if an instruction begins there that
@@ -129,17 +146,28 @@ Located VariablePlaces::by_location(Dwarf_Attribute location, uint64_t size, boo
   const Operations of_cfa = is_list(location) ? Operations() : by_cfa({ops, count}, frame_);
   if (!of_cfa.empty()) return {.place = without_lost(expression.place(of_cfa, size)), .is_told = true};
   const std::span<const Dwarf_Op> all(ops, count);
+  const Operations moved = frame_.by_cfa_register(all);
+  const bool is_set =
+      !frame_.in_prologue || is_callers(moved, frame_) || (is_list(location) && !site_.is_entry);
+  if (!moved.empty() && is_set) {
+    located.place = expression.place(moved, size);
+    located.passed = passed(all, located);
+    return located;
+  }
   located.place = expression.place(all, size);
   located.passed = passed(all, located);
   // Behind the epilogue the registers are the caller's, and what lay there is some bytes from the CFA: gone.
   if (!frame_.in_prologue && !frame_.is_body && !is_list(location) && !expression.use().frame_base &&
       uses_frame_register(located.place))
     located.place = script::unknown_place(Unknown::kFrameGone);
+  if (frame_.is_cut && is_list(location) && is_by_other_register(located.place))
+    located.place = script::unknown_place(Unknown::kFrameGone);
   if (!frame_.in_prologue || is_callers(all, frame_)) return located;
   // A list says from where on it is true, except that a register that is the frame's base is not set up yet.
   const bool asks_base = expression.use().frame_base;
   located.is_unset = is_list(location) ? asks_base && (frame_.base_is_register() || all.size() == 1)
                                        : asks_base || uses_frame_register(located.place);
+  located.is_unset |= !moved.empty();
   located.passed = passed(all, located);
   return located;
 }
@@ -152,7 +180,8 @@ Located VariablePlaces::locate(const Dwarf_Die& variable, uint64_t size, bool ju
 
 Place VariablePlaces::place(const Dwarf_Die& variable, uint64_t size, bool just_begins) const {
   Located located = locate(variable, size, just_begins);
-  return located.is_unset ? script::unknown_place(Unknown::kNotSet) : without_lost(std::move(located.place));
+  return located.is_unset ? script::unknown_place(Unknown::kNotSet)
+                          : without_lost(std::move(located.place), frame_.rbp_above_rsp);
 }
 
 }  // namespace blip::dwarf

@@ -22,5 +22,17 @@ TEST(StackDistance, nothing_is_known_below_the_red_zone) {
   EXPECT_EQ(left.pieces[1].place.kind, Place::Kind::kOptimizedOut);
 }
 
+// (rbp - 40) & -32, as gcc tells a variable of an aligned frame.
+TEST(StackDistance, rbp_and_addresses_that_are_rounded_down) {
+  Place place{.kind = Place::Kind::kAddress};
+  const uint32_t rbp = place.code.add({.op = script::Op::kRegister, .value = 5});
+  const uint32_t some = place.code.add({.op = script::Op::kSub, .a = rbp, .b = place.code.constant(40)});
+  place.code.add({.op = script::Op::kAnd, .a = some, .b = place.code.constant(static_cast<uint64_t>(-32))});
+  EXPECT_EQ(without_lost(place).kind, Place::Kind::kAddress);
+  EXPECT_EQ(without_lost(place, 0).kind, Place::Kind::kAddress);
+  EXPECT_EQ(without_lost(place, -57).kind, Place::Kind::kAddress);
+  EXPECT_EQ(without_lost(place, -58).kind, Place::Kind::kOptimizedOut);
+}
+
 }  // namespace
 }  // namespace blip::dwarf

@@ -117,4 +117,24 @@ StackEffect stack_effect(const Operands& o) {
   }
 }
 
+std::optional<int64_t> rsp_change(const StackEffect& effect) {
+  const bool is_rsp = effect.reg == kRsp;
+  switch (effect.kind) {
+    case Kind::kPush:
+      return -int64_t{effect.size};
+    case Kind::kPop:
+      return is_rsp ? std::nullopt : std::optional<int64_t>(effect.size);
+    case Kind::kLeave:
+      return std::nullopt;
+    case Kind::kCopy:
+      if (is_rsp && effect.base == kRsp) return effect.offset;
+      [[fallthrough]];
+    case Kind::kAlign:
+    case Kind::kLoad:
+      return is_rsp ? std::nullopt : std::optional<int64_t>(0);
+    default:
+      return effect.clobbered & bit(kRsp) ? std::nullopt : std::optional<int64_t>(0);
+  }
+}
+
 }  // namespace blip::x86

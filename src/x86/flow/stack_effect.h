@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "x86/registers.h"
@@ -28,6 +29,9 @@ struct StackEffect {
   int64_t offset = 0;
   uint16_t clobbered = 0;  // bit n: general register n may get a value that the above does not tell
 };
+
+// How far up the instruction moves rsp; nullopt if it sets rsp to something else.
+std::optional<int64_t> rsp_change(const StackEffect& effect);
 
 // A call counts as coming back with the registers that the C ABI saves.
 StackEffect stack_effect(std::span<const uint8_t> bytes);
