@@ -52,6 +52,7 @@ values: deps-test deps-suites
 	@tests/values.py --tool $(BUILD)/values_at
 	@tests/finish.py --blip $(BUILD)/blip --rounds 3 $(if $(SEED),--seed $(SEED))
 	@tests/passed.py --blip $(BUILD)/blip --rounds $(or $(ROUNDS),200) $(if $(SEED),--seed $(SEED))
+	@for test in nested globals dead_frames; do tests/$$test.py --blip $(BUILD)/blip --rounds $(or $(ROUNDS),60) $(if $(SEED),--seed $(SEED)) || exit 1; done
 	@tests/values.py --tool $(BUILD)/values_at --real $(if $(SEED),--seed $(SEED)) $(if $(PROGRAM),--program "$(PROGRAM)")
 	@tests/collected.py --blip $(BUILD)/blip --rounds $(or $(ROUNDS),60) $(if $(SEED),--seed $(SEED))
 

@@ -6,6 +6,7 @@ differs, if blip has a value where gdb says "optimized out", or if more than 1 %
     tests/values.py --tool build/values_at [--only TEXT] [--quick]
     tests/values.py --tool build/values_at --real [--functions N] [--seed N]    # random functions of python3.11 and libc (needs their -dbg packages)
     tests/values.py --tool build/values_at --real --program "PATH ARGUMENTS"    # random functions of any program
+    tests/values.py --tool build/values_at --real --root DIR    # DIR has python3.11 and its -dbg package, as dpkg -x leaves them
 """
 import argparse
 import collections
@@ -44,10 +45,10 @@ def programs(quick):
             yield "../targets/containers.rs", RUSTC, f"-Copt-level={level}"
 
 
-def debug_file(path):
+def debug_file(path, root="/"):
     notes = subprocess.run(["readelf", "-n", path], capture_output=True, text=True).stdout
     build_id = re.search(r"Build ID: ([0-9a-f]+)", notes).group(1)
-    return f"/usr/lib/debug/.build-id/{build_id[:2]}/{build_id[2:]}.debug"
+    return os.path.join(root, f"usr/lib/debug/.build-id/{build_id[:2]}/{build_id[2:]}.debug")
 
 
 def in_gdb(tool, program, directory, arguments=(), **settings):
@@ -73,13 +74,14 @@ def real_programs(options):
         program = os.path.realpath(program)
         yield options.program, lambda directory: in_gdb(options.tool, program, directory, arguments, **sample)
         return
-    python = os.path.realpath(shutil.which("python3.11", path="/usr/bin"))
+    python = os.path.realpath(os.path.join(options.root, "usr/bin/python3.11"))
     libc = next(line.split()[-1] for line in open("/proc/self/maps") if "/libc.so.6" in line)
-    for module in (python, libc):
-        if not os.path.exists(debug_file(module)):
-            sys.exit(f"values: {debug_file(module)} is missing: scripts/install-deps.sh suites")
-        yield f"{module} in python3.11", lambda directory, module=module: in_gdb(
-            options.tool, python, directory, ["-c", WORK], MODULE=module, DEBUG_FILE=debug_file(module), **sample)
+    for module, root in ((python, options.root), (libc, "/")):
+        debug = debug_file(module, root)
+        if not os.path.exists(debug):
+            sys.exit(f"values: {debug} is missing: scripts/install-deps.sh suites")
+        yield f"{module} in python3.11", lambda directory, module=module, debug=debug, root=root: in_gdb(
+            options.tool, python, directory, ["-c", WORK], MODULE=module, DEBUG_FILE=debug, DEBUG_ROOT=os.path.join(root, "usr/lib/debug"), **sample)
 
 
 def run(tool, source, compiler, flags, directory):
@@ -109,6 +111,7 @@ def main():
     parser.add_argument("--functions", default="400")
     parser.add_argument("--seed", default="1")
     parser.add_argument("--program", default="")
+    parser.add_argument("--root", default="/")
     parser.add_argument("-v", action="store_true")
     options = parser.parse_args()
     failed, total = [], collections.Counter()

@@ -287,6 +287,8 @@ def main():
             gdb.execute("set " + setting)
         except gdb.error:
             pass
+    if "DEBUG_ROOT" in os.environ:
+        gdb.execute(f"set debug-file-directory {os.environ['DEBUG_ROOT']}:/usr/lib/debug")
     gdb.execute("starti", to_string=True)
     bias = load_bias()
     entries, behinds, breaks = {}, {}, {}
