@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "abi/layout.h"
 #include "collect/steps.h"
@@ -130,6 +131,22 @@ void add_bit_fields(EventClass& event_class) {
         return o.is_dynamic() && !o.is_added && o.kind != RecordOutput::Kind::kCollected;
       }))
     add_once(event_class, FieldType::kCut, "cut");
+}
+
+void place_notes(std::vector<Field>& fields) {
+  std::vector<Field> placed;
+  for (Field& field : fields) {
+    place_notes(field.members);
+    const bool has_elements = field.type == FieldType::kArray || field.type == FieldType::kSequence ||
+                              field.type == FieldType::kCollected;
+    if (has_elements && field.members.size() > 1) field.members.resize(1);
+    const bool is_cut = field.type == FieldType::kArray && !field.note.empty();
+    Field more{.name = field.name + "_more", .type = FieldType::kNote, .group = field.group};
+    if (is_cut) more.note = std::exchange(field.note, "");
+    placed.push_back(std::move(field));
+    if (is_cut) placed.push_back(std::move(more));
+  }
+  fields = std::move(placed);
 }
 
 void lay_out_captured(EventClass& event_class) {

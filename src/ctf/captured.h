@@ -23,6 +23,9 @@ inline constexpr uint32_t kMaxFieldCount = 4096;  // of a class, members counted
 
 // At the end of the class, once: kFaults if an output may be a fault, kCut if one may be cut.
 void add_bit_fields(EventClass& event_class);
+// Arrays of which only the first elements are there have a note. It becomes a field of its own, NAME_more, behind
+// the array. The array that is an element of another has no place for it.
+void place_notes(std::vector<Field>& fields);
 // Contexts are in front already.
 void lay_out_captured(EventClass& event_class);
 // The largest size of what a record in a ring captured.

@@ -94,7 +94,7 @@ class Program {
     uint64_t raw = 0;
     const auto& bytes = outputs->front().bytes;
     for (size_t i = 0; i < bytes.size() && i < 8; ++i) raw |= uint64_t{bytes[i]} << 8 * i;
-    const Shape& shape = captured->fields[0];
+    const Field& shape = captured->fields[0];
     const auto value = compute(
         {.op = Op::kExtend, .width = static_cast<uint8_t>(bytes.size()), .is_signed = shape.is_signed}, raw,
         0);

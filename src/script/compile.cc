@@ -51,16 +51,16 @@ Status Compiler::add_capture(std::string_view list) {
   return {};
 }
 
-void Compiler::add_variables(std::span<const Variable> variables, Origin origin) {
+void Compiler::add_variables(std::span<const Variable> variables, ctf::FieldGroup group) {
   if (!site_.is_return) {
-    for (const Variable& v : variables) fields_.push_back({v.name, access_.variable(v), origin});
+    for (const Variable& v : variables) fields_.push_back({v.name, access_.variable(v), group});
     return;
   }
   Access there{entries_.builder, types_};
   for (const Variable& v : variables) {
     auto kept = keep_operand(entries_, there, there.variable(v), access_);
     if (!kept) kept = Operand{.kind = Operand::Kind::kText, .text = "<not kept>"};
-    fields_.push_back({v.name, *std::move(kept), origin});
+    fields_.push_back({v.name, *std::move(kept), group});
   }
 }
 

@@ -6,17 +6,17 @@
 #include <vector>
 
 #include "base/result.h"
+#include "ctf/schema.h"
 #include "script/checker.h"
 #include "script/parser.h"
 #include "script/types/limits.h"
-#include "script/types/shape.h"
 #include "script/values/presenter.h"
 
 namespace blip::script {
 
 struct Captured {
   HitProgram program;
-  std::vector<Shape> fields;
+  std::vector<ctf::Field> fields;
   // For returns: code that runs at the entry and whose results are kept. kEntryValue n is the node
   // entry_nodes[n].
   Code entry;
@@ -34,7 +34,7 @@ class Compiler {
   Status add_filter(std::string_view text);
   Status add_capture(std::string_view list);
   // At a return, the variables are shown as they were at the entry.
-  void add_variables(std::span<const Variable> variables, Origin origin = Origin::kParameter);
+  void add_variables(std::span<const Variable> variables, ctf::FieldGroup group = ctf::FieldGroup::kArgument);
 
   Result<Captured> finish();
 

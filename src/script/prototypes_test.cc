@@ -62,8 +62,8 @@ TEST(NoDebugScope, arguments_of_libc_functions_by_name) {
   const auto all = compile_variables(scope.parameters(), site, {});
   ASSERT_TRUE(all);
   EXPECT_THAT(all->fields, testing::ElementsAre(
-                               testing::Field(&Shape::name, "dirfd"), testing::Field(&Shape::name, "path"),
-                               testing::Field(&Shape::name, "flags"), testing::Field(&Shape::name, "mode")));
+                               testing::Field(&Field::name, "dirfd"), testing::Field(&Field::name, "path"),
+                               testing::Field(&Field::name, "flags"), testing::Field(&Field::name, "mode")));
   const auto outputs = run(all->program, machine);
   ASSERT_TRUE(outputs);
   EXPECT_EQ((*outputs)[0].bytes, (std::vector<uint8_t>{3, 0, 0, 0}));

@@ -65,36 +65,36 @@ class Looker {
 };
 
 // In an event, for the plain part of a value, at most.
-uint32_t event_bytes(const Shape& s) {
+uint32_t event_bytes(const Field& s) {
   uint32_t members = 0;
-  for (const Shape& m : s.members) members += event_bytes(m);
-  switch (s.kind) {
-    case Shape::Kind::kText:
+  for (const Field& m : s.members) members += event_bytes(m);
+  switch (s.type) {
+    case FieldType::kText:
       return s.count + 1;
-    case Shape::Kind::kNote:
+    case FieldType::kNote:
       return static_cast<uint32_t>(s.note.size()) + 1;
-    case Shape::Kind::kArray:
+    case FieldType::kArray:
       return s.members.empty() ? 0 : s.count * event_bytes(s.members.front());
-    case Shape::Kind::kStruct:
+    case FieldType::kStruct:
       return members;
-    case Shape::Kind::kFloat:
+    case FieldType::kFloat:
       return s.size > sizeof(double) ? kLongDoubleInEvent : s.size;
-    case Shape::Kind::kCollectedText:
+    case FieldType::kCollectedText:
       return kTextHead;
-    case Shape::Kind::kCollected:
+    case FieldType::kCollected:
       return kSequenceHead;
     default:
       return s.size;
   }
 }
 
-void move_back(Shape& s, uint32_t by) {
-  const bool is_plain = s.kind != Shape::Kind::kCollected && s.kind != Shape::Kind::kCollectedText &&
-                        s.kind != Shape::Kind::kNote;
-  if (is_plain && s.kind != Shape::Kind::kStruct) s.offset -= by;
-  if (s.kind != Shape::Kind::kStruct) return;
-  s.offset = 0;
-  for (Shape& m : s.members) move_back(m, by);
+void move_back(Field& s, uint32_t by) {
+  const bool is_plain =
+      s.type != FieldType::kCollected && s.type != FieldType::kCollectedText && s.type != FieldType::kNote;
+  if (is_plain && s.type != FieldType::kStruct) s.begin -= by;
+  if (s.type != FieldType::kStruct) return;
+  s.begin = 0;
+  for (Field& m : s.members) move_back(m, by);
 }
 
 class Collecter {
@@ -104,8 +104,8 @@ class Collecter {
 
   std::optional<Collection> run(const std::string& name, const Step& step, const Type& element) {
     Collection result;
-    result.shape = sequence(name, step, element, 0);
-    if (is_too_much_ || result.shape.kind != Shape::Kind::kCollected) return std::nullopt;
+    result.field = sequence(name, step, element, 0);
+    if (is_too_much_ || result.field.type != FieldType::kCollected) return std::nullopt;
     result.steps = std::move(steps_);
     result.growth = growth_;
     return result;
@@ -120,7 +120,7 @@ class Collecter {
 
   static uint32_t head(const Step& s) { return s.is_text ? kTextHead : kSequenceHead; }
 
-  Shape sequence(const std::string& name, Step step, const Type& element, uint32_t level) {
+  Field sequence(const std::string& name, Step step, const Type& element, uint32_t level) {
     const Type& t = resolve(element);
     if (level >= std::min(limits_.depth, collect::kMostLevels) || t.size == 0)
       return note(name, t.size == 0 ? "<incomplete type>" : "{...}");
@@ -133,16 +133,16 @@ class Collecter {
     const size_t at = steps_.size();
     steps_.push_back(step);
     Body body;
-    Shape inner = part("", element, 0, 0, level, body);
+    Field inner = part("", element, 0, 0, level, body);
     close(at, body, inner, static_cast<uint32_t>(t.size));
-    return {.kind = Shape::Kind::kCollected,
-            .name = name,
+    return {.name = name,
+            .type = FieldType::kCollected,
             .size = steps_[at].block_size,
             .count = step.limit,
             .members = {std::move(inner)}};
   }
 
-  void close(size_t at, const Body& body, Shape& inner, uint32_t size) {
+  void close(size_t at, const Body& body, Field& inner, uint32_t size) {
     uint32_t after = 0;
     for (size_t i = body.parts.size(); i-- > 0;) {
       steps_[body.parts[i]].after = after;
@@ -161,17 +161,18 @@ class Collecter {
     growth_ = std::max(growth_, (4 * event_bytes(inner) + step.least - 1) / std::max(step.least, 1U));
   }
 
-  Shape plain(const std::string& name, const Type& type, uint32_t offset, uint32_t depth, Body& body) {
+  Field plain(const std::string& name, const Type& type, uint32_t offset, uint32_t depth, Body& body) {
     const uint64_t size = resolve(type).kind == TypeKind::kReference ? sizeof(uint64_t) : resolve(type).size;
-    Shape shape = layout_shape(name, type, {.offset = offset, .end = offset + size}, depth, budget_);
-    if (shape.kind == Shape::Kind::kNote) return shape;
-    const uint64_t end = offset + (shape.kind == Shape::Kind::kArray ? shape.size : size);
+    Field shape = layout_shape(name, type, {.offset = offset, .end = offset + size}, depth, budget_);
+    if (shape.type == FieldType::kNote) return shape;
+    const uint64_t end =
+        offset + (shape.type == FieldType::kArray ? uint64_t{shape.count} * shape.size : size);
     body.begin = std::min(body.begin, offset);
     body.end = std::max(body.end, static_cast<uint32_t>(end));
     return shape;
   }
 
-  Shape text(const std::string& name, Step step, uint32_t offset, Body& body) {
+  Field text(const std::string& name, Step step, uint32_t offset, Body& body) {
     if (steps_.size() >= kMaxSteps) {
       is_too_much_ = true;
       return note(name, "...");
@@ -182,19 +183,19 @@ class Collecter {
     step.next = static_cast<uint16_t>(steps_.size() + 1);
     body.parts.push_back(steps_.size());
     steps_.push_back(step);
-    return {.kind = Shape::Kind::kCollectedText, .name = name, .count = step.limit};
+    return {.name = name, .type = FieldType::kCollectedText, .count = step.limit};
   }
 
-  Shape inner_sequence(const std::string& name, Step step, const Type& element, uint32_t offset,
+  Field inner_sequence(const std::string& name, Step step, const Type& element, uint32_t offset,
                        uint32_t level, Body& body) {
     step.offset = offset;
     const size_t at = steps_.size();
-    Shape shape = sequence(name, step, element, level + 1);
-    if (shape.kind == Shape::Kind::kCollected) body.parts.push_back(at);
+    Field shape = sequence(name, step, element, level + 1);
+    if (shape.type == FieldType::kCollected) body.parts.push_back(at);
     return shape;
   }
 
-  Shape part(const std::string& name, const Type& type, uint32_t offset, uint32_t depth, uint32_t level,
+  Field part(const std::string& name, const Type& type, uint32_t offset, uint32_t depth, uint32_t level,
              Body& body) {
     const Type& t = resolve(type);
     if (is_text_pointer(t)) return text(name, {.where = Where::kCString}, offset, body);
@@ -231,7 +232,7 @@ class Collecter {
     }
   };
 
-  Shape aggregate(const std::string& name, const Type& type, uint32_t offset, uint32_t depth, uint32_t level,
+  Field aggregate(const std::string& name, const Type& type, uint32_t offset, uint32_t depth, uint32_t level,
                   Body& body) {
     const Type& t = resolve(type);
     Inside inside(t, types_);
@@ -241,7 +242,7 @@ class Collecter {
       if (const auto at = inside.offset(*array))
         return part(name, *array->type, offset + *at, depth, level, body);
     if (depth >= limits_.depth) return note(name, "{...}");
-    Shape shape{.kind = Shape::Kind::kStruct, .name = name};
+    Field shape{.name = name, .type = FieldType::kStruct};
     if (const auto optional = find_optional(inside.access, inside.whole)) {
       const auto flag = inside.offset(optional->has_value), value = inside.offset(optional->value);
       if (flag && value) {
@@ -265,15 +266,15 @@ class Collecter {
     return shape;
   }
 
-  Shape member(const FoundMember& m, uint32_t offset, uint32_t depth, uint32_t level, Body& body) {
+  Field member(const FoundMember& m, uint32_t offset, uint32_t depth, uint32_t level, Body& body) {
     if (!budget_.take()) is_too_much_ = true;
     const auto at = static_cast<uint32_t>(offset + m.offset);
     if (m.member->bit_size == 0) return part(m.member->name, *m.member->type, at, depth + 1, level, body);
     const uint32_t end = at + static_cast<uint32_t>(resolve(*m.member->type).size);
-    Shape shape = member_shape(m, {.offset = offset, .end = end}, depth + 1, budget_);
-    if (shape.kind == Shape::Kind::kNote) return shape;
-    body.begin = std::min(body.begin, shape.offset);
-    body.end = std::max(body.end, shape.offset + shape.size);
+    Field shape = member_shape(m, {.offset = offset, .end = end}, depth + 1, budget_);
+    if (shape.type == FieldType::kNote) return shape;
+    body.begin = std::min(body.begin, shape.begin);
+    body.end = std::max(body.end, shape.begin + shape.size);
     return shape;
   }
 

@@ -7,14 +7,14 @@
 #include <vector>
 
 #include "collect/steps.h"
+#include "ctf/schema.h"
 #include "script/types/limits.h"
-#include "script/types/shape.h"
 #include "script/values/containers.h"
 
 namespace blip::script {
 
 struct Collection {
-  Shape shape;  // a kCollected
+  ctf::Field field;  // a kCollected
   std::vector<collect::Step> steps;
   uint32_t growth = 4;  // quarters of bytes that events need at most for a byte of the record
 };

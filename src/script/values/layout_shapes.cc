@@ -21,17 +21,23 @@ uint64_t size_of(const Type& type) {
   return type.kind == TypeKind::kPointer || type.kind == TypeKind::kReference ? kWord : type.size;
 }
 
+// Shown in base 16.
+bool is_address(const Type& type) {
+  return type.kind == TypeKind::kPointer || type.kind == TypeKind::kReference ||
+         type.kind == TypeKind::kFunction;
+}
+
 // Numbers of 16 bytes: the low half and the high one.
-Shape halves(std::string name, const Extent& extent) {
-  Shape shape{.kind = Shape::Kind::kArray, .name = std::move(name), .output = extent.output};
-  shape.offset = static_cast<uint32_t>(extent.offset);
-  shape.size = kTwoWords;
+Field halves(std::string name, const Extent& extent) {
+  Field shape{.name = std::move(name), .type = FieldType::kArray, .output = extent.output};
+  shape.begin = static_cast<uint32_t>(extent.offset);
+  shape.size = kWord;
   shape.count = 2;
-  shape.members.push_back({.kind = Shape::Kind::kInt, .output = extent.output, .size = kWord});
+  shape.members.push_back({.type = FieldType::kInt, .output = extent.output, .size = kWord});
   return shape;
 }
 
-Shape array_shape(std::string name, const Type& array, const Extent& extent, uint32_t depth,
+Field array_shape(std::string name, const Type& array, const Extent& extent, uint32_t depth,
                   ShapeBudget& budget) {
   const uint64_t stride = array.target ? size_of(resolve(*array.target)) : 0;
   const uint64_t count = array.count.value_or(0);
@@ -41,39 +47,39 @@ Shape array_shape(std::string name, const Type& array, const Extent& extent, uin
   const uint64_t shown =
       std::min<uint64_t>({count, room, is_text ? budget.limits.string_max : budget.limits.elements});
   if (shown == 0) return note(std::move(name), "...");
-  Shape shape{.kind = is_text ? Shape::Kind::kText : Shape::Kind::kArray,
-              .name = std::move(name),
+  Field shape{.name = std::move(name),
+              .type = is_text ? FieldType::kText : FieldType::kArray,
               .output = extent.output,
-              .offset = static_cast<uint32_t>(extent.offset),
-              .size = static_cast<uint32_t>(shown * stride),
+              .begin = static_cast<uint32_t>(extent.offset),
+              .size = static_cast<uint32_t>(is_text ? shown * stride : stride),
               .count = static_cast<uint32_t>(shown)};
   if (is_text) return shape;
   shape.members.push_back(
       layout_shape("", *array.target, {.output = extent.output, .end = stride}, depth, budget));
-  if (shown < count) shape.members.push_back(note("...", fmt::format("{} more", count - shown)));
+  if (shown < count) shape.note = fmt::format("{} more", count - shown);
   return shape;
 }
 
 // libstdc++'s std::tuple calls all elements the same, and has the last one first.
-void name_elements(Shape& tuple) {
+void name_elements(Field& tuple) {
   auto& members = tuple.members;
-  const auto is_element = [](const Shape& member) { return member.name == "_M_head_impl"; };
+  const auto is_element = [](const Field& member) { return member.name == "_M_head_impl"; };
   if (members.size() < 2 || !std::all_of(members.begin(), members.end(), is_element)) return;
   std::reverse(members.begin(), members.end());
   for (size_t i = 0; i < members.size(); ++i) members[i].name = fmt::format("[{}]", i);
 }
 
 // Rust's enums: which one it is, then the data of all of them, of which readers show that one.
-Shape variant_shape(std::string name, const Type& type, const Member& tag, const Extent& extent,
+Field variant_shape(std::string name, const Type& type, const Member& tag, const Extent& extent,
                     uint32_t depth, ShapeBudget& budget) {
-  Shape which = scalar_shape("variant", *tag.type, extent.output, extent.offset + tag.offset);
-  which.kind = Shape::Kind::kEnum;
+  Field which = scalar_shape("variant", *tag.type, extent.output, extent.offset + tag.offset);
+  which.type = FieldType::kEnum;
   which.is_signed = false;
-  which.enumerators = type.enumerators;
-  Shape shape{.kind = Shape::Kind::kStruct,
-              .name = std::move(name),
+  which.labels = labels_of(type.enumerators);
+  Field shape{.name = std::move(name),
+              .type = FieldType::kStruct,
               .output = extent.output,
-              .offset = static_cast<uint32_t>(extent.offset),
+              .begin = static_cast<uint32_t>(extent.offset),
               .size = static_cast<uint32_t>(type.size)};
   shape.members.push_back(std::move(which));
   for (const Member& variant : type.members) {
@@ -88,16 +94,16 @@ Shape variant_shape(std::string name, const Type& type, const Member& tag, const
   return shape;
 }
 
-Shape struct_shape(std::string name, const Type& type, const Extent& extent, uint32_t depth,
+Field struct_shape(std::string name, const Type& type, const Extent& extent, uint32_t depth,
                    ShapeBudget& budget) {
   if (depth >= budget.limits.depth) return note(std::move(name), "{...}");
   const Member* tag = tag_of(type);
   if (tag && extent.offset + tag->offset + resolve(*tag->type).size <= extent.end)
     return variant_shape(std::move(name), type, *tag, extent, depth, budget);
-  Shape shape{.kind = Shape::Kind::kStruct,
-              .name = std::move(name),
+  Field shape{.name = std::move(name),
+              .type = FieldType::kStruct,
               .output = extent.output,
-              .offset = static_cast<uint32_t>(extent.offset),
+              .begin = static_cast<uint32_t>(extent.offset),
               .size = static_cast<uint32_t>(type.size)};
   for (const FoundMember& m : members_of(type)) {
     if (!budget.take()) {
@@ -117,46 +123,49 @@ Shape struct_shape(std::string name, const Type& type, const Extent& extent, uin
 
 }  // namespace
 
-Shape note(std::string name, std::string text) {
-  return {.kind = Shape::Kind::kNote, .name = std::move(name), .note = std::move(text)};
+Field note(std::string name, std::string text) {
+  return {.name = std::move(name), .type = FieldType::kNote, .note = std::move(text)};
 }
 
-Shape::Kind scalar_kind(const Type& type) {
+FieldType scalar_kind(const Type& type) {
   const Type& t = resolve(type);
   switch (t.kind) {
     case TypeKind::kInt:
-      return is_word_part(t.size) ? Shape::Kind::kInt : Shape::Kind::kNote;
+      return is_word_part(t.size) ? FieldType::kInt : FieldType::kNote;
     case TypeKind::kBool:
-      return Shape::Kind::kBool;
+      return FieldType::kBool;
     case TypeKind::kChar:
-      return t.size == 1 && is_character(type) ? Shape::Kind::kChar : Shape::Kind::kInt;
+      return t.size == 1 && is_character(type) ? FieldType::kChar : FieldType::kInt;
     case TypeKind::kFloat:
-      return t.size == 4 || t.size == 8 || t.size == 16 ? Shape::Kind::kFloat : Shape::Kind::kNote;
+      return t.size == 4 || t.size == 8 || t.size == 16 ? FieldType::kFloat : FieldType::kNote;
     case TypeKind::kEnum:
-      return is_word_part(t.size) ? Shape::Kind::kEnum : Shape::Kind::kNote;
-    case TypeKind::kPointer:
-    case TypeKind::kReference:
-    case TypeKind::kFunction:
-      return Shape::Kind::kAddress;
+      return is_word_part(t.size) ? FieldType::kEnum : FieldType::kNote;
     default:
-      return Shape::Kind::kNote;
+      return is_address(t) ? FieldType::kInt : FieldType::kNote;
   }
 }
 
-Shape scalar_shape(std::string name, const Type& type, uint32_t output, uint64_t offset) {
+std::vector<ctf::Label> labels_of(const std::vector<Enumerator>& enumerators) {
+  std::vector<ctf::Label> labels;
+  for (const Enumerator& e : enumerators) labels.push_back({e.value, e.name});
+  return labels;
+}
+
+Field scalar_shape(std::string name, const Type& type, uint32_t output, uint64_t offset) {
   const Type& t = resolve(type);
-  Shape shape{.kind = scalar_kind(type), .name = std::move(name), .output = output};
-  shape.offset = static_cast<uint32_t>(offset);
-  shape.size = static_cast<uint32_t>(shape.kind == Shape::Kind::kAddress ? kWord : t.size);
+  Field shape{.name = std::move(name), .type = scalar_kind(type), .output = output};
+  shape.begin = static_cast<uint32_t>(offset);
+  shape.is_hex = is_address(t);
+  shape.size = static_cast<uint32_t>(shape.is_hex ? kWord : t.size);
   shape.is_signed = t.is_signed;
-  if (shape.kind == Shape::Kind::kEnum) shape.enumerators = t.enumerators;
+  if (shape.type == FieldType::kEnum) shape.labels = labels_of(t.enumerators);
   return shape;
 }
 
-Shape layout_shape(std::string name, const Type& type, const Extent& extent, uint32_t depth,
+Field layout_shape(std::string name, const Type& type, const Extent& extent, uint32_t depth,
                    ShapeBudget& budget) {
   const Type& t = resolve(type);
-  if (scalar_kind(type) != Shape::Kind::kNote)
+  if (scalar_kind(type) != FieldType::kNote)
     return scalar_shape(std::move(name), type, extent.output, extent.offset);
   if (t.kind == TypeKind::kInt && t.size == kTwoWords) return halves(std::move(name), extent);
   if (t.kind == TypeKind::kArray) return array_shape(std::move(name), t, extent, depth, budget);
@@ -164,7 +173,7 @@ Shape layout_shape(std::string name, const Type& type, const Extent& extent, uin
   return note(std::move(name), "<unknown type>");
 }
 
-Shape member_shape(const FoundMember& found, const Extent& extent, uint32_t depth, ShapeBudget& budget) {
+Field member_shape(const FoundMember& found, const Extent& extent, uint32_t depth, ShapeBudget& budget) {
   const Member& m = *found.member;
   const Type& type = resolve(*m.type);
   Extent at = extent;
@@ -176,11 +185,10 @@ Shape member_shape(const FoundMember& found, const Extent& extent, uint32_t dept
   const uint64_t moved = first + size > extent.end && extent.end >= size ? first - (extent.end - size) : 0;
   if (size > kWord || moved * 8 + bits > size * 8 || first + (bits + 7) / 8 > extent.end)
     return note(m.name, "<bit-field>");
-  Shape shape = scalar_shape(m.name, *m.type, extent.output, first - moved);
-  if (shape.kind == Shape::Kind::kNote) return note(m.name, "<bit-field>");
+  Field shape = scalar_shape(m.name, *m.type, extent.output, first - moved);
+  if (shape.type == FieldType::kNote) return note(m.name, "<bit-field>");
   shape.size = static_cast<uint32_t>(size);
-  if (shape.kind == Shape::Kind::kChar && size > 1)
-    shape.kind = Shape::Kind::kInt;  // across two bytes: packed
+  if (shape.type == FieldType::kChar && size > 1) shape.type = FieldType::kInt;  // across two bytes: packed
   shape.is_signed = type.is_signed;
   shape.bit_offset = static_cast<uint8_t>(m.bit_offset % 8 + moved * 8);
   shape.bit_size = m.bit_size;

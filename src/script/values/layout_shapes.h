@@ -3,14 +3,17 @@
 // limits allow. Pointers are addresses here.
 #pragma once
 
+#include "ctf/schema.h"
 #include "script/types/limits.h"
 #include "script/types/members.h"
-#include "script/types/shape.h"
 
 namespace blip::script {
 
+using ctf::Field;
+using ctf::FieldType;
+
 struct Extent {
-  uint32_t output = kNone;
+  uint32_t output = ctf::kNoOutput;
   uint64_t offset = 0;
   uint64_t end = 0;  // of the bytes there are
 };
@@ -24,12 +27,13 @@ struct ShapeBudget {
 };
 
 // The kind of a value that has no parts; kNote: it has, or cannot be shown.
-Shape::Kind scalar_kind(const Type& type);
-Shape scalar_shape(std::string name, const Type& type, uint32_t output, uint64_t offset);
-Shape note(std::string name, std::string text);
+FieldType scalar_kind(const Type& type);
+Field scalar_shape(std::string name, const Type& type, uint32_t output, uint64_t offset);
+std::vector<ctf::Label> labels_of(const std::vector<Enumerator>& enumerators);
+Field note(std::string name, std::string text);
 
-Shape layout_shape(std::string name, const Type& type, const Extent& extent, uint32_t depth,
+Field layout_shape(std::string name, const Type& type, const Extent& extent, uint32_t depth,
                    ShapeBudget& budget);
-Shape member_shape(const FoundMember& member, const Extent& extent, uint32_t depth, ShapeBudget& budget);
+Field member_shape(const FoundMember& member, const Extent& extent, uint32_t depth, ShapeBudget& budget);
 
 }  // namespace blip::script

@@ -23,7 +23,7 @@ uint32_t cost(const Output& o) {
   return fixed + (bytes + kWord - 1) / kWord * kWord;
 }
 
-Shape no_room(const std::string& name) { return note(name, "..."); }
+Field no_room(const std::string& name) { return note(name, "..."); }
 
 // The least room in which something about a value can be shown.
 uint32_t least_room(const Type& type) {
@@ -40,21 +40,21 @@ uint32_t least_room(const Operand& operand) {
 
 }  // namespace
 
-std::vector<Shape> Presenter::present(std::span<const Named> fields) {
+std::vector<Field> Presenter::present(std::span<const Named> fields) {
   const auto may_be_large = [](const Operand& operand) { return least_room(operand) > kWord; };
   uint32_t later = 0, large = 0;
   for (const Named& field : fields) {
     later += least_room(field.operand);
     large += may_be_large(field.operand);
   }
-  std::vector<Shape> shapes;
-  for (const auto& [name, operand, origin] : fields) {
+  std::vector<Field> shapes;
+  for (const auto& [name, operand, group] : fields) {
     later -= least_room(operand);
     keep_room(later);
     sharers_ = std::max(large, 1U);
     large -= may_be_large(operand);
     shapes.push_back(show(name, operand, 0));
-    shapes.back().origin = origin;
+    shapes.back().group = group;
   }
   return shapes;
 }
@@ -66,7 +66,7 @@ uint32_t Presenter::add(const Output& output) {
   return static_cast<uint32_t>(outputs_.size() - 1);
 }
 
-Shape Presenter::show(const std::string& name, const Operand& operand, uint32_t depth) {
+Field Presenter::show(const std::string& name, const Operand& operand, uint32_t depth) {
   if (operand.kind == Kind::kOptimizedOut) return note(name, fmt::format("<{}>", text_of(operand.why)));
   if (operand.kind == Kind::kText) return note(name, operand.text);
   if (auto shape = wrapped(name, operand, depth)) return *std::move(shape);
@@ -88,35 +88,35 @@ Shape Presenter::show(const std::string& name, const Operand& operand, uint32_t 
   return scalar(name, operand);
 }
 
-Shape Presenter::scalar(const std::string& name, const Operand& operand) {
-  if (scalar_kind(*operand.type) == Shape::Kind::kNote) return note(name, "<unknown type>");
+Field Presenter::scalar(const std::string& name, const Operand& operand) {
+  if (scalar_kind(*operand.type) == FieldType::kNote) return note(name, "<unknown type>");
   const auto node = operand.bit_size ? access_.number(operand) : access_.bits(operand);
   if (!node) return note(name, "<" + node.error().message() + ">");
-  Shape shape = scalar_shape(name, *operand.type, 0, 0);
+  Field shape = scalar_shape(name, *operand.type, 0, 0);
   shape.output = add({.kind = Output::Kind::kValue, .node = *node, .size = shape.size});
   return shape.output == kNone ? no_room(name) : shape;
 }
 
 // The low eight bytes of an integer of 16, and the high ones.
-Shape Presenter::halves(const std::string& name, const Operand& operand) {
-  Shape shape{.kind = Shape::Kind::kStruct, .name = name};
+Field Presenter::halves(const std::string& name, const Operand& operand) {
+  Field shape{.name = name, .type = FieldType::kStruct};
   for (uint64_t i = 0; i < 2; ++i)
     shape.members.push_back(
         scalar(fmt::format("[{}]", i), access_.part(operand, i * kWord, int_type(kWord, false))));
   return shape;
 }
 
-Shape Presenter::text(const std::string& name, uint32_t address, uint64_t most) {
+Field Presenter::text(const std::string& name, uint32_t address, uint64_t most) {
   const uint64_t space = room() > kWord ? (room() - kWord) / kWord * kWord : 0;
   const auto count = static_cast<uint32_t>(std::min<uint64_t>(most, space));
   if (count < std::min<uint64_t>(most, kLeastText)) return no_room(name);
   const uint32_t output = add({.kind = Output::Kind::kString, .node = address, .count = count});
   if (output == kNone) return no_room(name);
-  return {.kind = Shape::Kind::kText, .name = name, .output = output, .count = count};
+  return {.name = name, .type = FieldType::kText, .output = output, .count = count};
 }
 
 // All bytes of something in memory.
-Shape Presenter::bytes(const std::string& name, const Operand& operand, uint64_t size, uint32_t depth) {
+Field Presenter::bytes(const std::string& name, const Operand& operand, uint64_t size, uint32_t depth) {
   const uint64_t count = std::min<uint64_t>(size, uint64_t{room() / kWord} * kWord);
   if (count == 0) return no_room(name);
   const uint32_t output =
@@ -126,7 +126,7 @@ Shape Presenter::bytes(const std::string& name, const Operand& operand, uint64_t
   return layout_shape(name, *operand.type, {.output = output, .end = count}, depth, budget);
 }
 
-Shape Presenter::array(const std::string& name, const Operand& operand, uint32_t depth) {
+Field Presenter::array(const std::string& name, const Operand& operand, uint32_t depth) {
   const Type& type = resolve(*operand.type);
   const uint64_t size = type.target ? resolve(*type.target).size : 0, count = type.count.value_or(0);
   if (type.length && size != 0 && operand.kind == Kind::kMemory) return of_own_length(name, operand);
@@ -144,7 +144,7 @@ Shape Presenter::array(const std::string& name, const Operand& operand, uint32_t
 }
 
 // Its length is known at run time.
-Shape Presenter::of_own_length(const std::string& name, const Operand& operand) {
+Field Presenter::of_own_length(const std::string& name, const Operand& operand) {
   const Type& type = resolve(*operand.type);
   const uint32_t length = access_.builder().append(*type.length);
   if (length == kNone) return note(name, "<no length>");
@@ -155,11 +155,11 @@ Shape Presenter::of_own_length(const std::string& name, const Operand& operand) 
 }
 
 // In registers: as a structure, whose members are the elements.
-Shape Presenter::scattered(const std::string& name, const Operand& operand, uint64_t count, uint32_t depth) {
+Field Presenter::scattered(const std::string& name, const Operand& operand, uint64_t count, uint32_t depth) {
   constexpr uint64_t kMost = 16;  // bytes of two registers
   const Type& element = *resolve(*operand.type).target;
   if (operand.kind != Kind::kPieces || count > kMost) return note(name, "<in several places>");
-  Shape shape{.kind = Shape::Kind::kStruct, .name = name};
+  Field shape{.name = name, .type = FieldType::kStruct};
   for (uint64_t i = 0; i < count; ++i) {
     const Operand part = access_.part(operand, i * resolve(element).size, element);
     shape.members.push_back(show(fmt::format("[{}]", i), part, depth + 1));
@@ -167,7 +167,7 @@ Shape Presenter::scattered(const std::string& name, const Operand& operand, uint
   return shape;
 }
 
-Shape Presenter::aggregate(const std::string& name, const Operand& operand, uint32_t depth) {
+Field Presenter::aggregate(const std::string& name, const Operand& operand, uint32_t depth) {
   const Type& type = resolve(*operand.type);
   if (depth >= limits_.depth) return note(name, "{...}");
   if (type.size == 0) return note(name, "<incomplete type>");
@@ -177,15 +177,15 @@ Shape Presenter::aggregate(const std::string& name, const Operand& operand, uint
 }
 
 // One output for all, and others for members that are more than their bytes.
-Shape Presenter::in_memory(const std::string& name, const Operand& operand, uint32_t depth) {
-  Shape shape = bytes(name, operand, resolve(*operand.type).size, depth);
-  if (shape.kind != Shape::Kind::kStruct) return shape;
+Field Presenter::in_memory(const std::string& name, const Operand& operand, uint32_t depth) {
+  Field shape = bytes(name, operand, resolve(*operand.type).size, depth);
+  if (shape.type != FieldType::kStruct) return shape;
   improve_members(shape, operand, depth);
   return shape;
 }
 
 // Members that are more than their bytes; bit-fields that no word has as a whole.
-void Presenter::improve_members(Shape& shape, const Operand& operand, uint32_t depth) {
+void Presenter::improve_members(Field& shape, const Operand& operand, uint32_t depth) {
   const auto members = members_of(*operand.type);
   const auto may_be_more = [&](size_t i) {
     const Type& type = resolve(*members[i].member->type);
@@ -195,7 +195,7 @@ void Presenter::improve_members(Shape& shape, const Operand& operand, uint32_t d
   };
   const size_t end = std::min(members.size(), shape.members.size());
   for (size_t i = 0; i < end; ++i)
-    if (members[i].member->bit_size && shape.members[i].kind == Shape::Kind::kNote)
+    if (members[i].member->bit_size && shape.members[i].type == FieldType::kNote)
       shape.members[i] = scalar(members[i].member->name, access_.member(operand, members[i]));
   const uint32_t kept = kept_, others = sharers_ - 1;
   uint32_t later = 0, large = 0;
@@ -212,8 +212,8 @@ void Presenter::improve_members(Shape& shape, const Operand& operand, uint32_t d
     sharers_ = others + large--;
     const Operand member = access_.part(operand, members[i].offset, *members[i].member->type);
     if (auto found = better(members[i].member->name, member, depth + 1)) {
-      if (found->kind != Shape::Kind::kNote) shape.members[i] = *std::move(found);
-    } else if (shape.members[i].kind == Shape::Kind::kStruct && member.kind == Kind::kMemory) {
+      if (found->type != FieldType::kNote) shape.members[i] = *std::move(found);
+    } else if (shape.members[i].type == FieldType::kStruct && member.kind == Kind::kMemory) {
       improve_members(shape.members[i], member, depth + 1);
     }
   }
@@ -222,7 +222,7 @@ void Presenter::improve_members(Shape& shape, const Operand& operand, uint32_t d
 }
 
 // None: its bytes say all.
-std::optional<Shape> Presenter::better(const std::string& name, const Operand& member, uint32_t depth) {
+std::optional<Field> Presenter::better(const std::string& name, const Operand& member, uint32_t depth) {
   if (auto found = wrapped(name, member, depth)) return found;
   const Type& type = resolve(*member.type);
   if (member.kind != Kind::kMemory) return std::nullopt;
@@ -235,8 +235,8 @@ std::optional<Shape> Presenter::better(const std::string& name, const Operand& m
   return address ? std::optional(text(name, *address, limits_.string_max)) : std::nullopt;
 }
 
-Shape Presenter::in_pieces(const std::string& name, const Operand& operand, uint32_t depth) {
-  Shape shape{.kind = Shape::Kind::kStruct, .name = name};
+Field Presenter::in_pieces(const std::string& name, const Operand& operand, uint32_t depth) {
+  Field shape{.name = name, .type = FieldType::kStruct};
   for (const FoundMember& m : members_of(*operand.type)) {
     if (shape.members.size() >= kMaxOutputs) break;  // there are not that many pieces
     shape.members.push_back(show(m.member->name, access_.member(operand, m), depth + 1));
@@ -244,7 +244,7 @@ Shape Presenter::in_pieces(const std::string& name, const Operand& operand, uint
   return shape;
 }
 
-Shape Presenter::in_register(const std::string& name, const Operand& operand, uint32_t depth) {
+Field Presenter::in_register(const std::string& name, const Operand& operand, uint32_t depth) {
   const uint32_t output = add({.kind = Output::Kind::kValue, .node = operand.node, .size = kWord});
   if (output == kNone) return no_room(name);
   ShapeBudget budget{limits_};
@@ -252,7 +252,7 @@ Shape Presenter::in_register(const std::string& name, const Operand& operand, ui
 }
 
 // Types of standard libraries.
-std::optional<Shape> Presenter::wrapped(const std::string& name, const Operand& operand, uint32_t depth) {
+std::optional<Field> Presenter::wrapped(const std::string& name, const Operand& operand, uint32_t depth) {
   if (const auto found = find_view(access_, operand, find_type_)) return view(name, *found);
   if (operand.kind == Kind::kMemory)
     if (auto found = collect_container(name, *operand.type, limits_, find_type_, access_.types()))
@@ -278,7 +278,7 @@ View Presenter::if_there(View view, uint32_t is_there) {
 }
 
 // One of several: a text, else a sequence of one or none.
-Shape Presenter::if_there(const std::string& name, const Operand& value, uint32_t is_there, uint32_t depth) {
+Field Presenter::if_there(const std::string& name, const Operand& value, uint32_t is_there, uint32_t depth) {
   if (const auto inner = find_view(access_, value, find_type_)) return view(name, if_there(*inner, is_there));
   if (value.kind == Kind::kMemory)
     return view(name, {.data = value.node, .length = is_there, .element = value.type, .most = 1});
@@ -298,13 +298,13 @@ Operand Presenter::or_zero(Operand value, uint32_t is_there) {
 }
 
 // Which it is, and the data of those that have some: only one's is there.
-Shape Presenter::variants(const std::string& name, const Variants& found, uint32_t depth) {
+Field Presenter::variants(const std::string& name, const Variants& found, uint32_t depth) {
   if (depth >= limits_.depth) return note(name, "{...}");
-  Shape which{.kind = Shape::Kind::kEnum, .name = "variant", .size = found.size};
-  which.enumerators = found.names;
+  Field which{.name = "variant", .type = FieldType::kEnum, .size = found.size};
+  which.labels = labels_of(found.names);
   which.output = add({.kind = Output::Kind::kValue, .node = found.which, .size = found.size});
   if (which.output == kNone) return no_room(name);
-  Shape shape{.kind = Shape::Kind::kStruct, .name = name};
+  Field shape{.name = name, .type = FieldType::kStruct};
   shape.members.push_back(std::move(which));
   for (const Variants::One& one : found.all)
     if (one.value) shape.members.push_back(if_there(one.name, *one.value, one.is_there, depth));
@@ -312,8 +312,8 @@ Shape Presenter::variants(const std::string& name, const Variants& found, uint32
 }
 
 // Without a value the bytes of one are anything: a number is 0 then, anything else a sequence of none.
-Shape Presenter::optional(const std::string& name, const Optional& found, uint32_t depth) {
-  Shape shape{.kind = Shape::Kind::kStruct, .name = name};
+Field Presenter::optional(const std::string& name, const Optional& found, uint32_t depth) {
+  Field shape{.name = name, .type = FieldType::kStruct};
   shape.members.push_back(show("has_value", found.has_value, depth + 1));
   const auto has_value = access_.number(found.has_value);
   if (!has_value) return shape;
@@ -325,7 +325,7 @@ Shape Presenter::optional(const std::string& name, const Optional& found, uint32
   if (auto inner = find_view(access_, found.value, find_type_)) {
     inner->length = if_there(inner->length);
     shape.members.push_back(view("value", *inner));
-  } else if (scalar_kind(type) != Shape::Kind::kNote && resolve(type).size <= kWord) {
+  } else if (scalar_kind(type) != FieldType::kNote && resolve(type).size <= kWord) {
     const auto bits = access_.bits(found.value);
     shape.members.push_back(bits ? scalar("value", access_.value(if_there(*bits), type)) : no_room("value"));
   } else if (found.value.kind == Kind::kMemory) {
@@ -338,7 +338,7 @@ Shape Presenter::optional(const std::string& name, const Optional& found, uint32
 }
 
 // Bytes of the record, and of the event, that are left for it are shared with what comes later.
-Shape Presenter::collected(const std::string& name, Collection found, uint32_t address, uint32_t length) {
+Field Presenter::collected(const std::string& name, Collection found, uint32_t address, uint32_t length) {
   constexpr uint32_t kQuarters = 4;
   const uint32_t own = std::min(room(), room_ / sharers_);
   const uint32_t space = own > kWord ? (own - kWord) / kWord * kWord : 0;
@@ -346,17 +346,17 @@ Shape Presenter::collected(const std::string& name, Collection found, uint32_t a
   const uint32_t most =
       std::min<uint64_t>(space, uint64_t{space} * (kQuarters + kQuarters / 2) / found.growth);
   if (most < collect::kSequenceHead + found.steps.front().least) return no_room(name);
-  found.shape.output = add({.kind = Output::Kind::kCollected,
+  found.field.output = add({.kind = Output::Kind::kCollected,
                             .node = address,
                             .length = length,
                             .size = 1,
                             .count = most,
                             .steps = std::move(found.steps)});
-  return found.shape.output == kNone ? no_room(name) : found.shape;
+  return found.field.output == kNone ? no_room(name) : found.field;
 }
 
 // Elements that hold texts or containers.
-std::optional<Shape> Presenter::elements_with_parts(const std::string& name, const View& view) {
+std::optional<Field> Presenter::elements_with_parts(const std::string& name, const View& view) {
   auto found = collect_elements(name, *view.element, limits_, find_type_, access_.types());
   if (!found) return std::nullopt;
   found->steps.front().limit =
@@ -364,7 +364,7 @@ std::optional<Shape> Presenter::elements_with_parts(const std::string& name, con
   return collected(name, *std::move(found), view.data, view.length);
 }
 
-Shape Presenter::view(const std::string& name, const View& view) {
+Field Presenter::view(const std::string& name, const View& view) {
   if (!view.is_text)
     if (auto shape = elements_with_parts(name, view)) return *std::move(shape);
   const uint64_t size = resolve(*view.element).size;
@@ -379,17 +379,17 @@ Shape Presenter::view(const std::string& name, const View& view) {
                                .size = static_cast<uint32_t>(size),
                                .count = count});
   if (output == kNone) return no_room(name);
-  Shape shape{.name = name, .output = output, .size = static_cast<uint32_t>(size), .count = count};
-  shape.kind = view.is_text ? Shape::Kind::kText : Shape::Kind::kSequence;
+  Field shape{.name = name, .output = output, .size = static_cast<uint32_t>(size), .count = count};
+  shape.type = view.is_text ? FieldType::kText : FieldType::kSequence;
   ShapeBudget budget{limits_};
   if (!view.is_text)
     shape.members.push_back(layout_shape("", *view.element, {.output = output, .end = size}, 0, budget));
   return shape;
 }
 
-Shape Presenter::tuple(const std::string& name, const std::vector<Operand>& elements, uint32_t depth) {
+Field Presenter::tuple(const std::string& name, const std::vector<Operand>& elements, uint32_t depth) {
   if (depth >= limits_.depth) return note(name, "{...}");
-  Shape shape{.kind = Shape::Kind::kStruct, .name = name};
+  Field shape{.name = name, .type = FieldType::kStruct};
   for (size_t i = 0; i < elements.size(); ++i)
     shape.members.push_back(show(fmt::format("[{}]", i), elements[i], depth + 1));
   return shape;

@@ -16,7 +16,7 @@ namespace blip::script {
 struct Named {
   std::string name;
   Operand operand;
-  Origin origin = Origin::kCapture;
+  ctf::FieldGroup group = ctf::FieldGroup::kCapture;
 };
 
 class Presenter {
@@ -30,36 +30,36 @@ class Presenter {
         outputs_(outputs) {}
 
   // A value that cannot be shown, or for which there is no room any more, becomes a note.
-  std::vector<Shape> present(std::span<const Named> fields);
+  std::vector<Field> present(std::span<const Named> fields);
 
  private:
   // Values are shown one after the other; this keeps some room for later ones.
   void keep_room(uint32_t bytes) { kept_ = std::min(bytes, room_ / 2); }
-  Shape show(const std::string& name, const Operand& operand, uint32_t depth);
-  Shape scalar(const std::string& name, const Operand& operand);
-  Shape halves(const std::string& name, const Operand& operand);
-  Shape text(const std::string& name, uint32_t address, uint64_t most);
-  Shape array(const std::string& name, const Operand& operand, uint32_t depth);
-  Shape of_own_length(const std::string& name, const Operand& operand);
-  Shape scattered(const std::string& name, const Operand& operand, uint64_t count, uint32_t depth);
-  Shape aggregate(const std::string& name, const Operand& operand, uint32_t depth);
-  Shape in_memory(const std::string& name, const Operand& operand, uint32_t depth);
-  Shape in_pieces(const std::string& name, const Operand& operand, uint32_t depth);
-  Shape in_register(const std::string& name, const Operand& operand, uint32_t depth);
-  std::optional<Shape> wrapped(const std::string& name, const Operand& operand, uint32_t depth);
-  Shape optional(const std::string& name, const Optional& found, uint32_t depth);
+  Field show(const std::string& name, const Operand& operand, uint32_t depth);
+  Field scalar(const std::string& name, const Operand& operand);
+  Field halves(const std::string& name, const Operand& operand);
+  Field text(const std::string& name, uint32_t address, uint64_t most);
+  Field array(const std::string& name, const Operand& operand, uint32_t depth);
+  Field of_own_length(const std::string& name, const Operand& operand);
+  Field scattered(const std::string& name, const Operand& operand, uint64_t count, uint32_t depth);
+  Field aggregate(const std::string& name, const Operand& operand, uint32_t depth);
+  Field in_memory(const std::string& name, const Operand& operand, uint32_t depth);
+  Field in_pieces(const std::string& name, const Operand& operand, uint32_t depth);
+  Field in_register(const std::string& name, const Operand& operand, uint32_t depth);
+  std::optional<Field> wrapped(const std::string& name, const Operand& operand, uint32_t depth);
+  Field optional(const std::string& name, const Optional& found, uint32_t depth);
   Operand or_zero(Operand value, uint32_t is_there);
-  Shape variants(const std::string& name, const Variants& found, uint32_t depth);
-  Shape if_there(const std::string& name, const Operand& value, uint32_t is_there, uint32_t depth);
-  Shape view(const std::string& name, const View& view);
-  Shape tuple(const std::string& name, const std::vector<Operand>& elements, uint32_t depth);
+  Field variants(const std::string& name, const Variants& found, uint32_t depth);
+  Field if_there(const std::string& name, const Operand& value, uint32_t is_there, uint32_t depth);
+  Field view(const std::string& name, const View& view);
+  Field tuple(const std::string& name, const std::vector<Operand>& elements, uint32_t depth);
   // The shape of what is found by following steps from an address.
-  Shape collected(const std::string& name, Collection found, uint32_t address, uint32_t length);
-  std::optional<Shape> elements_with_parts(const std::string& name, const View& view);
-  void improve_members(Shape& shape, const Operand& operand, uint32_t depth);
-  std::optional<Shape> better(const std::string& name, const Operand& member, uint32_t depth);
+  Field collected(const std::string& name, Collection found, uint32_t address, uint32_t length);
+  std::optional<Field> elements_with_parts(const std::string& name, const View& view);
+  void improve_members(Field& shape, const Operand& operand, uint32_t depth);
+  std::optional<Field> better(const std::string& name, const Operand& member, uint32_t depth);
   View if_there(View view, uint32_t is_there);
-  Shape bytes(const std::string& name, const Operand& operand, uint64_t size, uint32_t depth);
+  Field bytes(const std::string& name, const Operand& operand, uint64_t size, uint32_t depth);
 
   // kNone: no room.
   uint32_t add(const Output& output);

@@ -19,7 +19,7 @@ std::string shown(const std::string& text, TestProgram& program, const Limits& l
   const auto outputs = run(captured->program, program.machine);
   EXPECT_TRUE(outputs);
   std::string all;
-  for (const Shape& s : captured->fields) all += (all.empty() ? "" : "; ") + Renderer(*outputs).field(s);
+  for (const Field& s : captured->fields) all += (all.empty() ? "" : "; ") + Renderer(*outputs).field(s);
   return all;
 }
 

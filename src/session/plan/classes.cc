@@ -12,7 +12,6 @@
 #include "ctf/known_fields.h"
 #include "jit/hit_needs.h"
 #include "machine/registers.h"
-#include "session/plan/captured_fields.h"
 #include "session/plan/contexts.h"
 
 namespace blip::session {
@@ -115,6 +114,24 @@ std::vector<LayoutField> request_fields(const Options& options, size_t request, 
   return fields;
 }
 
+// `may_fault`: whether the program reads memory for it.
+ctf::RecordOutput record_output(const script::Output& output, bool may_fault) {
+  using Kind = ctf::RecordOutput::Kind;
+  switch (output.kind) {
+    case script::Output::Kind::kValue:
+      return {.kind = Kind::kFixed, .size = output.size, .may_fault = may_fault};
+    case script::Output::Kind::kBytes:
+      return {.kind = Kind::kFixed, .size = output.count, .may_fault = may_fault};
+    case script::Output::Kind::kString:
+      return {.kind = Kind::kString, .size = 1, .count = output.count, .may_fault = may_fault};
+    case script::Output::Kind::kCollected:
+      return {.kind = Kind::kCollected, .size = 1, .count = output.count, .may_fault = false};
+    case script::Output::Kind::kSequence:
+      break;
+  }
+  return {.kind = Kind::kSequence, .size = output.size, .count = output.count, .may_fault = may_fault};
+}
+
 bool has_stack(const ctf::EventClass& c) {
   return std::any_of(c.fields.begin(), c.fields.end(),
                      [](const ctf::Field& f) { return f.type == ctf::FieldType::kStackId; });
@@ -148,9 +165,9 @@ ctf::EventClass make_class(uint16_t id, std::string name, const std::optional<ct
   c.leads_with_pid = pid.has_value();
   if (pid) c.fields.push_back(*pid);
   for (const LayoutField& f : fields) c.fields.push_back(f.field);
-  c.has_hit_word = !data.shapes.empty();
+  c.has_hit_word = !data.fields.empty();
   if (has_stack(c)) add_frames_field(c, data.hit.outputs.size());
-  for (const script::Shape& shape : data.shapes) add_captured_field(shape, c.fields);
+  c.fields.insert(c.fields.end(), data.fields.begin(), data.fields.end());
   const std::vector<jit::NodeFacts> facts = jit::facts_of(data.hit.code);
   for (const script::Output& output : data.hit.outputs) {
     const bool reads = output.kind != script::Output::Kind::kValue;
@@ -194,16 +211,16 @@ jit::Program make_program(uint32_t id, const ctf::EventClass& c, const std::vect
 // The same for places whose records look the same.
 std::string layout_of(const HitData& data) {
   std::string text;
-  const std::function<void(const script::Shape&)> add = [&](const script::Shape& s) {
-    fmt::format_to(std::back_inserter(text), "{}:{}:{}:{}:{}:{}:{}:{}:{}:{}{{", static_cast<int>(s.kind),
-                   s.name, s.output, s.offset, s.size, s.is_signed, s.bit_offset, s.bit_size, s.count,
-                   s.note);
-    for (const script::Enumerator& e : s.enumerators)
-      fmt::format_to(std::back_inserter(text), "{}={},", e.name, e.value);
-    for (const script::Shape& member : s.members) add(member);
+  const std::function<void(const ctf::Field&)> add = [&](const ctf::Field& f) {
+    fmt::format_to(std::back_inserter(text), "{}:{}:{}:{}:{}:{}:{}:{}:{}:{}:{}{{", static_cast<int>(f.type),
+                   f.name, f.output, f.begin, f.size, f.is_signed, f.is_hex, f.bit_offset, f.bit_size,
+                   f.count, f.note);
+    for (const ctf::Label& label : f.labels)
+      fmt::format_to(std::back_inserter(text), "{}={},", label.name, label.value);
+    for (const ctf::Field& member : f.members) add(member);
     text += '}';
   };
-  for (const script::Shape& shape : data.shapes) add(shape);
+  for (const ctf::Field& field : data.fields) add(field);
   for (const script::Output& o : data.hit.outputs)
     fmt::format_to(std::back_inserter(text), "{}:{}:{};", static_cast<int>(o.kind), o.size, o.count);
   return text;

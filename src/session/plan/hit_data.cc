@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "ctf/captured.h"
 #include "jit/hit_needs.h"
 #include "script/compile.h"
 #include "script/no_debug_scope.h"
@@ -17,24 +18,26 @@ namespace blip::session {
 
 namespace {
 
+using ctf::Field;
+using ctf::FieldGroup;
+using ctf::FieldType;
 using script::Op;
 using script::Output;
-using script::Shape;
 
-Shape::Kind shape_of(MemoryContext::Kind kind) {
+FieldType type_of(MemoryContext::Kind kind) {
   switch (kind) {
     case MemoryContext::Kind::kInt:
-      return Shape::Kind::kInt;
+      return FieldType::kInt;
     case MemoryContext::Kind::kFloat:
-      return Shape::Kind::kFloat;
+      return FieldType::kFloat;
     case MemoryContext::Kind::kPointer:
-      return Shape::Kind::kAddress;
+      return FieldType::kInt;
     case MemoryContext::Kind::kString:
-      return Shape::Kind::kText;
+      return FieldType::kText;
     case MemoryContext::Kind::kBytes:
       break;
   }
-  return Shape::Kind::kArray;
+  return FieldType::kArray;
 }
 
 // If there is no machine code for a program, the error is made here, where the text of the request is known.
@@ -75,19 +78,17 @@ Result<script::Captured> compile_within(const script::Limits& limits, const Prob
   if (wanted.args) compiler.add_variables(scope.parameters());
   if (wanted.locals && !scope.what_is_missing().empty())
     return Error(ErrorKind::kNotFound, "--locals: " + scope.what_is_missing());
-  if (wanted.locals) compiler.add_variables(scope.locals(), script::Origin::kLocal);
+  if (wanted.locals) compiler.add_variables(scope.locals(), FieldGroup::kLocal);
   for (const std::string& list : wanted.captures) TRY_OK(said(compiler.add_capture(list), "--capture"));
   return compiler.finish();
 }
 
-void show_in_hex(std::vector<Shape>& shapes) {
-  for (Shape& shape : shapes) {
-    shape.is_hex |= shape.kind == Shape::Kind::kInt;
-    show_in_hex(shape.members);
+void show_in_hex(std::vector<Field>& fields) {
+  for (Field& field : fields) {
+    field.is_hex |= field.type == FieldType::kInt;
+    show_in_hex(field.members);
   }
 }
-
-Shape byte_shape() { return {.kind = Shape::Kind::kInt, .size = 1}; }
 
 }  // namespace
 
@@ -162,6 +163,7 @@ Result<HitData> HitDataMaker::compile_at(const Target& target, script::Scope& sc
         "latency_ns needs the CPU's cycle counter in expressions, and times come from CLOCK_MONOTONIC "
         "here");
   if (options_.hex) show_in_hex(captured.fields);
+  ctf::place_notes(captured.fields);
   HitData data{std::move(captured.program), std::move(captured.fields)};
   data.kept.code = std::move(captured.entry);
   for (const uint32_t node : captured.entry_nodes) data.kept.outputs.push_back({.node = node});
@@ -173,22 +175,24 @@ Status HitDataMaker::add_memory(const MemoryContext& memory, const Target& targe
   if (!address) return address.error().with_context(fmt::format("--context {}", memory.name));
   script::Code& code = data.hit.code;
   const uint32_t where = code.constant(*address);
-  Shape shape{.kind = shape_of(memory.kind), .name = memory.name, .size = memory.size};
-  shape.output = static_cast<uint32_t>(data.hit.outputs.size());
-  shape.is_signed = memory.is_signed;
-  shape.origin = script::Origin::kContext;
+  Field field{.name = memory.name, .type = type_of(memory.kind), .size = memory.size};
+  field.output = static_cast<uint32_t>(data.hit.outputs.size());
+  field.is_signed = memory.is_signed;
+  field.is_hex = memory.kind == MemoryContext::Kind::kPointer;
+  field.group = FieldGroup::kContext;
   Output output{.kind = Output::Kind::kValue, .size = memory.size};
   if (memory.kind == MemoryContext::Kind::kString) {
     output = {.kind = Output::Kind::kString, .node = where, .size = 1, .count = options_.string_max};
   } else if (memory.kind == MemoryContext::Kind::kBytes) {
     output = {.kind = Output::Kind::kBytes, .node = where, .count = memory.size};
-    shape.count = memory.size;
-    shape.members = {byte_shape()};
+    field.count = memory.size;
+    field.size = 1;
+    field.members = {{.type = FieldType::kInt, .size = 1}};
   } else {
     output.node = code.add({.op = Op::kLoad, .width = static_cast<uint8_t>(memory.size), .a = where});
   }
   data.hit.outputs.push_back(output);
-  data.shapes.push_back(std::move(shape));
+  data.fields.push_back(std::move(field));
   return {};
 }
 

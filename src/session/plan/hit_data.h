@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "base/result.h"
+#include "ctf/schema.h"
 #include "probe/code/module.h"
 #include "script/ir/ir.h"
-#include "script/types/shape.h"
 #include "session/plan/options.h"
 #include "session/plan/scopes.h"
 #include "session/plan/targets.h"
@@ -18,10 +18,10 @@ namespace blip::session {
 
 struct HitData {
   script::HitProgram hit;
-  std::vector<script::Shape> shapes;  // of its outputs, in the order asked for
-  script::HitProgram kept{};  // of returns: values at the entry of the call, its kEntryValue 0, 1, ...
+  std::vector<ctf::Field> fields;  // of its outputs, in the order asked for
+  script::HitProgram kept{};       // of returns: values at the entry of the call, its kEntryValue 0, 1, ...
 
-  bool empty() const { return hit.empty() && shapes.empty(); }
+  bool empty() const { return hit.empty() && fields.empty(); }
 };
 
 // Events show some, or depend on it.
