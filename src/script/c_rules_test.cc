@@ -94,11 +94,11 @@ class Program {
     uint64_t raw = 0;
     const auto& bytes = outputs->front().bytes;
     for (size_t i = 0; i < bytes.size() && i < 8; ++i) raw |= uint64_t{bytes[i]} << 8 * i;
-    const Field& shape = captured->fields[0];
+    const Field& field = captured->fields[0];
     const auto value = compute(
-        {.op = Op::kExtend, .width = static_cast<uint8_t>(bytes.size()), .is_signed = shape.is_signed}, raw,
+        {.op = Op::kExtend, .width = static_cast<uint8_t>(bytes.size()), .is_signed = field.is_signed}, raw,
         0);
-    return fmt::format("{} {} {}", static_cast<int64_t>(*value), shape.size, shape.is_signed ? 1 : 0);
+    return fmt::format("{} {} {}", static_cast<int64_t>(*value), field.size, field.is_signed ? 1 : 0);
   }
 
   TestTypes types;

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "script/types/type_names.h"
-#include "script/values/layout_shapes.h"
+#include "script/values/field_layout.h"
 #include "script/values/node_containers.h"
 #include "script/values/view_steps.h"
 
@@ -163,13 +163,13 @@ class Collecter {
 
   Field plain(const std::string& name, const Type& type, uint32_t offset, uint32_t depth, Body& body) {
     const uint64_t size = resolve(type).kind == TypeKind::kReference ? sizeof(uint64_t) : resolve(type).size;
-    Field shape = layout_shape(name, type, {.offset = offset, .end = offset + size}, depth, budget_);
-    if (shape.type == FieldType::kNote) return shape;
+    Field field = layout_field(name, type, {.offset = offset, .end = offset + size}, depth, budget_);
+    if (field.type == FieldType::kNote) return field;
     const uint64_t end =
-        offset + (shape.type == FieldType::kArray ? uint64_t{shape.count} * shape.size : size);
+        offset + (field.type == FieldType::kArray ? uint64_t{field.count} * field.size : size);
     body.begin = std::min(body.begin, offset);
     body.end = std::max(body.end, static_cast<uint32_t>(end));
-    return shape;
+    return field;
   }
 
   Field text(const std::string& name, Step step, uint32_t offset, Body& body) {
@@ -190,9 +190,9 @@ class Collecter {
                        uint32_t level, Body& body) {
     step.offset = offset;
     const size_t at = steps_.size();
-    Field shape = sequence(name, step, element, level + 1);
-    if (shape.type == FieldType::kCollected) body.parts.push_back(at);
-    return shape;
+    Field field = sequence(name, step, element, level + 1);
+    if (field.type == FieldType::kCollected) body.parts.push_back(at);
+    return field;
   }
 
   Field part(const std::string& name, const Type& type, uint32_t offset, uint32_t depth, uint32_t level,
@@ -242,28 +242,28 @@ class Collecter {
       if (const auto at = inside.offset(*array))
         return part(name, *array->type, offset + *at, depth, level, body);
     if (depth >= limits_.depth) return note(name, "{...}");
-    Field shape{.name = name, .type = FieldType::kStruct};
+    Field field{.name = name, .type = FieldType::kStruct};
     if (const auto optional = find_optional(inside.access, inside.whole)) {
       const auto flag = inside.offset(optional->has_value), value = inside.offset(optional->value);
       if (flag && value) {
-        shape.members.push_back(plain("has_value", *optional->has_value.type, offset + *flag, depth, body));
-        shape.members.push_back(inner_sequence("value", {.where = Where::kIf, .a = *value, .b = *flag},
+        field.members.push_back(plain("has_value", *optional->has_value.type, offset + *flag, depth, body));
+        field.members.push_back(inner_sequence("value", {.where = Where::kIf, .a = *value, .b = *flag},
                                                *optional->value.type, offset, level, body));
-        return shape;
+        return field;
       }
     }
     if (const auto tuple = find_tuple(inside.access, inside.whole)) {
       for (const Operand& element : *tuple) {
         const auto at = inside.offset(element);
-        const std::string number = fmt::format("[{}]", shape.members.size());
-        shape.members.push_back(at ? part(number, *element.type, offset + *at, depth + 1, level, body)
+        const std::string number = fmt::format("[{}]", field.members.size());
+        field.members.push_back(at ? part(number, *element.type, offset + *at, depth + 1, level, body)
                                    : note(number, "<reference>"));
       }
-      return shape;
+      return field;
     }
     if (!looker_.has_parts(t)) return plain(name, type, offset, depth, body);
-    for (const FoundMember& m : members_of(t)) shape.members.push_back(member(m, offset, depth, level, body));
-    return shape;
+    for (const FoundMember& m : members_of(t)) field.members.push_back(member(m, offset, depth, level, body));
+    return field;
   }
 
   Field member(const FoundMember& m, uint32_t offset, uint32_t depth, uint32_t level, Body& body) {
@@ -271,18 +271,18 @@ class Collecter {
     const auto at = static_cast<uint32_t>(offset + m.offset);
     if (m.member->bit_size == 0) return part(m.member->name, *m.member->type, at, depth + 1, level, body);
     const uint32_t end = at + static_cast<uint32_t>(resolve(*m.member->type).size);
-    Field shape = member_shape(m, {.offset = offset, .end = end}, depth + 1, budget_);
-    if (shape.type == FieldType::kNote) return shape;
-    body.begin = std::min(body.begin, shape.begin);
-    body.end = std::max(body.end, shape.begin + shape.size);
-    return shape;
+    Field field = member_field(m, {.offset = offset, .end = end}, depth + 1, budget_);
+    if (field.type == FieldType::kNote) return field;
+    body.begin = std::min(body.begin, field.begin);
+    body.end = std::max(body.end, field.begin + field.size);
+    return field;
   }
 
   const Limits& limits_;
   const FindType& find_type_;
   TypeArena& types_;
   Looker looker_;
-  ShapeBudget budget_;
+  FieldBudget budget_;
   std::vector<Step> steps_;
   uint32_t growth_ = 4;
   bool is_too_much_ = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Values whose parts lie in many places, as one output: the table by which they are collected at a hit
-// (collect/steps.h), and the shape of what comes of it. A part may be a text, or a container of more such.
+// (collect/steps.h), and the field of what comes of it. A part may be a text, or a container of more such.
 #pragma once
 
 #include <optional>

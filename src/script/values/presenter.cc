@@ -47,16 +47,16 @@ std::vector<Field> Presenter::present(std::span<const Named> fields) {
     later += least_room(field.operand);
     large += may_be_large(field.operand);
   }
-  std::vector<Field> shapes;
+  std::vector<Field> made;
   for (const auto& [name, operand, group] : fields) {
     later -= least_room(operand);
     keep_room(later);
     sharers_ = std::max(large, 1U);
     large -= may_be_large(operand);
-    shapes.push_back(show(name, operand, 0));
-    shapes.back().group = group;
+    made.push_back(show(name, operand, 0));
+    made.back().group = group;
   }
-  return shapes;
+  return made;
 }
 
 uint32_t Presenter::add(const Output& output) {
@@ -69,7 +69,7 @@ uint32_t Presenter::add(const Output& output) {
 Field Presenter::show(const std::string& name, const Operand& operand, uint32_t depth) {
   if (operand.kind == Kind::kOptimizedOut) return note(name, fmt::format("<{}>", text_of(operand.why)));
   if (operand.kind == Kind::kText) return note(name, operand.text);
-  if (auto shape = wrapped(name, operand, depth)) return *std::move(shape);
+  if (auto field = wrapped(name, operand, depth)) return *std::move(field);
   const Type& type = resolve(*operand.type);
   if (type.kind == TypeKind::kArray) return array(name, operand, depth);
   if (is_aggregate(type)) return aggregate(name, operand, depth);
@@ -92,18 +92,18 @@ Field Presenter::scalar(const std::string& name, const Operand& operand) {
   if (scalar_kind(*operand.type) == FieldType::kNote) return note(name, "<unknown type>");
   const auto node = operand.bit_size ? access_.number(operand) : access_.bits(operand);
   if (!node) return note(name, "<" + node.error().message() + ">");
-  Field shape = scalar_shape(name, *operand.type, 0, 0);
-  shape.output = add({.kind = Output::Kind::kValue, .node = *node, .size = shape.size});
-  return shape.output == kNone ? no_room(name) : shape;
+  Field field = scalar_field(name, *operand.type, 0, 0);
+  field.output = add({.kind = Output::Kind::kValue, .node = *node, .size = field.size});
+  return field.output == kNone ? no_room(name) : field;
 }
 
 // The low eight bytes of an integer of 16, and the high ones.
 Field Presenter::halves(const std::string& name, const Operand& operand) {
-  Field shape{.name = name, .type = FieldType::kStruct};
+  Field field{.name = name, .type = FieldType::kStruct};
   for (uint64_t i = 0; i < 2; ++i)
-    shape.members.push_back(
+    field.members.push_back(
         scalar(fmt::format("[{}]", i), access_.part(operand, i * kWord, int_type(kWord, false))));
-  return shape;
+  return field;
 }
 
 Field Presenter::text(const std::string& name, uint32_t address, uint64_t most) {
@@ -122,8 +122,8 @@ Field Presenter::bytes(const std::string& name, const Operand& operand, uint64_t
   const uint32_t output =
       add({.kind = Output::Kind::kBytes, .node = operand.node, .count = static_cast<uint32_t>(count)});
   if (output == kNone) return no_room(name);
-  ShapeBudget budget{limits_};
-  return layout_shape(name, *operand.type, {.output = output, .end = count}, depth, budget);
+  FieldBudget budget{limits_};
+  return layout_field(name, *operand.type, {.output = output, .end = count}, depth, budget);
 }
 
 Field Presenter::array(const std::string& name, const Operand& operand, uint32_t depth) {
@@ -135,9 +135,9 @@ Field Presenter::array(const std::string& name, const Operand& operand, uint32_t
   if (operand.kind != Kind::kMemory) return scattered(name, operand, count, depth);
   if (is_character(*type.target) && count > kShortArray)
     return text(name, operand.node, std::min<uint64_t>(count, limits_.string_max));
-  if (auto shape = elements_with_parts(
+  if (auto field = elements_with_parts(
           name, {.data = operand.node, .length = access_.builder().constant(count), .element = type.target}))
-    return *std::move(shape);
+    return *std::move(field);
   const uint64_t elements = std::min<uint64_t>(count, limits_.elements);
   if (size > room()) return no_room(name);
   return bytes(name, operand, elements * size, depth);
@@ -159,12 +159,12 @@ Field Presenter::scattered(const std::string& name, const Operand& operand, uint
   constexpr uint64_t kMost = 16;  // bytes of two registers
   const Type& element = *resolve(*operand.type).target;
   if (operand.kind != Kind::kPieces || count > kMost) return note(name, "<in several places>");
-  Field shape{.name = name, .type = FieldType::kStruct};
+  Field field{.name = name, .type = FieldType::kStruct};
   for (uint64_t i = 0; i < count; ++i) {
     const Operand part = access_.part(operand, i * resolve(element).size, element);
-    shape.members.push_back(show(fmt::format("[{}]", i), part, depth + 1));
+    field.members.push_back(show(fmt::format("[{}]", i), part, depth + 1));
   }
-  return shape;
+  return field;
 }
 
 Field Presenter::aggregate(const std::string& name, const Operand& operand, uint32_t depth) {
@@ -178,14 +178,14 @@ Field Presenter::aggregate(const std::string& name, const Operand& operand, uint
 
 // One output for all, and others for members that are more than their bytes.
 Field Presenter::in_memory(const std::string& name, const Operand& operand, uint32_t depth) {
-  Field shape = bytes(name, operand, resolve(*operand.type).size, depth);
-  if (shape.type != FieldType::kStruct) return shape;
-  improve_members(shape, operand, depth);
-  return shape;
+  Field field = bytes(name, operand, resolve(*operand.type).size, depth);
+  if (field.type != FieldType::kStruct) return field;
+  improve_members(field, operand, depth);
+  return field;
 }
 
 // Members that are more than their bytes; bit-fields that no word has as a whole.
-void Presenter::improve_members(Field& shape, const Operand& operand, uint32_t depth) {
+void Presenter::improve_members(Field& field, const Operand& operand, uint32_t depth) {
   const auto members = members_of(*operand.type);
   const auto may_be_more = [&](size_t i) {
     const Type& type = resolve(*members[i].member->type);
@@ -193,10 +193,10 @@ void Presenter::improve_members(Field& shape, const Operand& operand, uint32_t d
     return members[i].member->bit_size == 0 &&
            (is_text || is_aggregate(type) || type.kind == TypeKind::kArray);
   };
-  const size_t end = std::min(members.size(), shape.members.size());
+  const size_t end = std::min(members.size(), field.members.size());
   for (size_t i = 0; i < end; ++i)
-    if (members[i].member->bit_size && shape.members[i].type == FieldType::kNote)
-      shape.members[i] = scalar(members[i].member->name, access_.member(operand, members[i]));
+    if (members[i].member->bit_size && field.members[i].type == FieldType::kNote)
+      field.members[i] = scalar(members[i].member->name, access_.member(operand, members[i]));
   const uint32_t kept = kept_, others = sharers_ - 1;
   uint32_t later = 0, large = 0;
   for (size_t i = 0; i < end; ++i) {
@@ -205,16 +205,16 @@ void Presenter::improve_members(Field& shape, const Operand& operand, uint32_t d
     ++large;
   }
   for (size_t i = 0; i < end; ++i) {
-    if (shape.members[i].name == "...") break;  // the rest has no room
+    if (field.members[i].name == "...") break;  // the rest has no room
     if (!may_be_more(i)) continue;
     later -= least_room(*members[i].member->type);
     keep_room(kept + later);
     sharers_ = others + large--;
     const Operand member = access_.part(operand, members[i].offset, *members[i].member->type);
     if (auto found = better(members[i].member->name, member, depth + 1)) {
-      if (found->type != FieldType::kNote) shape.members[i] = *std::move(found);
-    } else if (shape.members[i].type == FieldType::kStruct && member.kind == Kind::kMemory) {
-      improve_members(shape.members[i], member, depth + 1);
+      if (found->type != FieldType::kNote) field.members[i] = *std::move(found);
+    } else if (field.members[i].type == FieldType::kStruct && member.kind == Kind::kMemory) {
+      improve_members(field.members[i], member, depth + 1);
     }
   }
   sharers_ = others + 1;
@@ -236,19 +236,19 @@ std::optional<Field> Presenter::better(const std::string& name, const Operand& m
 }
 
 Field Presenter::in_pieces(const std::string& name, const Operand& operand, uint32_t depth) {
-  Field shape{.name = name, .type = FieldType::kStruct};
+  Field field{.name = name, .type = FieldType::kStruct};
   for (const FoundMember& m : members_of(*operand.type)) {
-    if (shape.members.size() >= kMaxOutputs) break;  // there are not that many pieces
-    shape.members.push_back(show(m.member->name, access_.member(operand, m), depth + 1));
+    if (field.members.size() >= kMaxOutputs) break;  // there are not that many pieces
+    field.members.push_back(show(m.member->name, access_.member(operand, m), depth + 1));
   }
-  return shape;
+  return field;
 }
 
 Field Presenter::in_register(const std::string& name, const Operand& operand, uint32_t depth) {
   const uint32_t output = add({.kind = Output::Kind::kValue, .node = operand.node, .size = kWord});
   if (output == kNone) return no_room(name);
-  ShapeBudget budget{limits_};
-  return layout_shape(name, *operand.type, {.output = output, .end = kWord}, depth, budget);
+  FieldBudget budget{limits_};
+  return layout_field(name, *operand.type, {.output = output, .end = kWord}, depth, budget);
 }
 
 // Types of standard libraries.
@@ -304,19 +304,19 @@ Field Presenter::variants(const std::string& name, const Variants& found, uint32
   which.labels = labels_of(found.names);
   which.output = add({.kind = Output::Kind::kValue, .node = found.which, .size = found.size});
   if (which.output == kNone) return no_room(name);
-  Field shape{.name = name, .type = FieldType::kStruct};
-  shape.members.push_back(std::move(which));
+  Field field{.name = name, .type = FieldType::kStruct};
+  field.members.push_back(std::move(which));
   for (const Variants::One& one : found.all)
-    if (one.value) shape.members.push_back(if_there(one.name, *one.value, one.is_there, depth));
-  return shape;
+    if (one.value) field.members.push_back(if_there(one.name, *one.value, one.is_there, depth));
+  return field;
 }
 
 // Without a value the bytes of one are anything: a number is 0 then, anything else a sequence of none.
 Field Presenter::optional(const std::string& name, const Optional& found, uint32_t depth) {
-  Field shape{.name = name, .type = FieldType::kStruct};
-  shape.members.push_back(show("has_value", found.has_value, depth + 1));
+  Field field{.name = name, .type = FieldType::kStruct};
+  field.members.push_back(show("has_value", found.has_value, depth + 1));
   const auto has_value = access_.number(found.has_value);
-  if (!has_value) return shape;
+  if (!has_value) return field;
   const Type& type = *found.value.type;
   const auto if_there = [&](uint32_t node) {
     Builder& b = access_.builder();
@@ -324,17 +324,17 @@ Field Presenter::optional(const std::string& name, const Optional& found, uint32
   };
   if (auto inner = find_view(access_, found.value, find_type_)) {
     inner->length = if_there(inner->length);
-    shape.members.push_back(view("value", *inner));
+    field.members.push_back(view("value", *inner));
   } else if (scalar_kind(type) != FieldType::kNote && resolve(type).size <= kWord) {
     const auto bits = access_.bits(found.value);
-    shape.members.push_back(bits ? scalar("value", access_.value(if_there(*bits), type)) : no_room("value"));
+    field.members.push_back(bits ? scalar("value", access_.value(if_there(*bits), type)) : no_room("value"));
   } else if (found.value.kind == Kind::kMemory) {
-    shape.members.push_back(
+    field.members.push_back(
         view("value", {.data = found.value.node, .length = *has_value, .element = &type, .most = 1}));
   } else {
-    shape.members.push_back(show("value", found.value, depth + 1));
+    field.members.push_back(show("value", found.value, depth + 1));
   }
-  return shape;
+  return field;
 }
 
 // Bytes of the record, and of the event, that are left for it are shared with what comes later.
@@ -366,7 +366,7 @@ std::optional<Field> Presenter::elements_with_parts(const std::string& name, con
 
 Field Presenter::view(const std::string& name, const View& view) {
   if (!view.is_text)
-    if (auto shape = elements_with_parts(name, view)) return *std::move(shape);
+    if (auto field = elements_with_parts(name, view)) return *std::move(field);
   const uint64_t size = resolve(*view.element).size;
   const uint64_t space = room() > kWord ? (room() - kWord) / kWord * kWord : 0;
   if (size == 0) return note(name, "<incomplete type>");
@@ -379,20 +379,20 @@ Field Presenter::view(const std::string& name, const View& view) {
                                .size = static_cast<uint32_t>(size),
                                .count = count});
   if (output == kNone) return no_room(name);
-  Field shape{.name = name, .output = output, .size = static_cast<uint32_t>(size), .count = count};
-  shape.type = view.is_text ? FieldType::kText : FieldType::kSequence;
-  ShapeBudget budget{limits_};
+  Field field{.name = name, .output = output, .size = static_cast<uint32_t>(size), .count = count};
+  field.type = view.is_text ? FieldType::kText : FieldType::kSequence;
+  FieldBudget budget{limits_};
   if (!view.is_text)
-    shape.members.push_back(layout_shape("", *view.element, {.output = output, .end = size}, 0, budget));
-  return shape;
+    field.members.push_back(layout_field("", *view.element, {.output = output, .end = size}, 0, budget));
+  return field;
 }
 
 Field Presenter::tuple(const std::string& name, const std::vector<Operand>& elements, uint32_t depth) {
   if (depth >= limits_.depth) return note(name, "{...}");
-  Field shape{.name = name, .type = FieldType::kStruct};
+  Field field{.name = name, .type = FieldType::kStruct};
   for (size_t i = 0; i < elements.size(); ++i)
-    shape.members.push_back(show(fmt::format("[{}]", i), elements[i], depth + 1));
-  return shape;
+    field.members.push_back(show(fmt::format("[{}]", i), elements[i], depth + 1));
+  return field;
 }
 
 }  // namespace blip::script

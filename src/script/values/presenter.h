@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From typed operands to what an event holds of them: outputs, and the shapes of their bytes.
+// From typed operands to what an event holds of them: outputs, and the fields of their bytes.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 #include "script/values/collections.h"
 #include "script/values/containers.h"
-#include "script/values/layout_shapes.h"
+#include "script/values/field_layout.h"
 #include "script/values/variants.h"
 
 namespace blip::script {
@@ -53,10 +53,10 @@ class Presenter {
   Field if_there(const std::string& name, const Operand& value, uint32_t is_there, uint32_t depth);
   Field view(const std::string& name, const View& view);
   Field tuple(const std::string& name, const std::vector<Operand>& elements, uint32_t depth);
-  // The shape of what is found by following steps from an address.
+  // The field of what is found by following steps from an address.
   Field collected(const std::string& name, Collection found, uint32_t address, uint32_t length);
   std::optional<Field> elements_with_parts(const std::string& name, const View& view);
-  void improve_members(Field& shape, const Operand& operand, uint32_t depth);
+  void improve_members(Field& field, const Operand& operand, uint32_t depth);
   std::optional<Field> better(const std::string& name, const Operand& member, uint32_t depth);
   View if_there(View view, uint32_t is_there);
   Field bytes(const std::string& name, const Operand& operand, uint64_t size, uint32_t depth);

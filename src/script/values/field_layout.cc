@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "script/values/layout_shapes.h"
+#include "script/values/field_layout.h"
 
 #include <fmt/core.h>
 
@@ -29,16 +29,16 @@ bool is_address(const Type& type) {
 
 // Numbers of 16 bytes: the low half and the high one.
 Field halves(std::string name, const Extent& extent) {
-  Field shape{.name = std::move(name), .type = FieldType::kArray, .output = extent.output};
-  shape.begin = static_cast<uint32_t>(extent.offset);
-  shape.size = kWord;
-  shape.count = 2;
-  shape.members.push_back({.type = FieldType::kInt, .output = extent.output, .size = kWord});
-  return shape;
+  Field field{.name = std::move(name), .type = FieldType::kArray, .output = extent.output};
+  field.begin = static_cast<uint32_t>(extent.offset);
+  field.size = kWord;
+  field.count = 2;
+  field.members.push_back({.type = FieldType::kInt, .output = extent.output, .size = kWord});
+  return field;
 }
 
-Field array_shape(std::string name, const Type& array, const Extent& extent, uint32_t depth,
-                  ShapeBudget& budget) {
+Field array_field(std::string name, const Type& array, const Extent& extent, uint32_t depth,
+                  FieldBudget& budget) {
   const uint64_t stride = array.target ? size_of(resolve(*array.target)) : 0;
   const uint64_t count = array.count.value_or(0);
   if (stride == 0 || count == 0) return note(std::move(name), "<no length>");
@@ -47,17 +47,17 @@ Field array_shape(std::string name, const Type& array, const Extent& extent, uin
   const uint64_t shown =
       std::min<uint64_t>({count, room, is_text ? budget.limits.string_max : budget.limits.elements});
   if (shown == 0) return note(std::move(name), "...");
-  Field shape{.name = std::move(name),
+  Field field{.name = std::move(name),
               .type = is_text ? FieldType::kText : FieldType::kArray,
               .output = extent.output,
               .begin = static_cast<uint32_t>(extent.offset),
               .size = static_cast<uint32_t>(is_text ? shown * stride : stride),
               .count = static_cast<uint32_t>(shown)};
-  if (is_text) return shape;
-  shape.members.push_back(
-      layout_shape("", *array.target, {.output = extent.output, .end = stride}, depth, budget));
-  if (shown < count) shape.note = fmt::format("{} more", count - shown);
-  return shape;
+  if (is_text) return field;
+  field.members.push_back(
+      layout_field("", *array.target, {.output = extent.output, .end = stride}, depth, budget));
+  if (shown < count) field.note = fmt::format("{} more", count - shown);
+  return field;
 }
 
 // libstdc++'s std::tuple calls all elements the same, and has the last one first.
@@ -70,18 +70,18 @@ void name_elements(Field& tuple) {
 }
 
 // Rust's enums: which one it is, then the data of all of them, of which readers show that one.
-Field variant_shape(std::string name, const Type& type, const Member& tag, const Extent& extent,
-                    uint32_t depth, ShapeBudget& budget) {
-  Field which = scalar_shape("variant", *tag.type, extent.output, extent.offset + tag.offset);
+Field variant_field(std::string name, const Type& type, const Member& tag, const Extent& extent,
+                    uint32_t depth, FieldBudget& budget) {
+  Field which = scalar_field("variant", *tag.type, extent.output, extent.offset + tag.offset);
   which.type = FieldType::kEnum;
   which.is_signed = false;
   which.labels = labels_of(type.enumerators);
-  Field shape{.name = std::move(name),
+  Field field{.name = std::move(name),
               .type = FieldType::kStruct,
               .output = extent.output,
               .begin = static_cast<uint32_t>(extent.offset),
               .size = static_cast<uint32_t>(type.size)};
-  shape.members.push_back(std::move(which));
+  field.members.push_back(std::move(which));
   for (const Member& variant : type.members) {
     uint64_t offset = 0;
     const Member* data = variant.name.empty() ? nullptr : data_of(variant, offset);
@@ -89,36 +89,36 @@ Field variant_shape(std::string name, const Type& type, const Member& tag, const
     Extent at = extent;
     at.offset += offset;
     if (at.offset + size_of(resolve(*data->type)) <= extent.end)
-      shape.members.push_back(layout_shape(variant.name, *data->type, at, depth + 1, budget));
+      field.members.push_back(layout_field(variant.name, *data->type, at, depth + 1, budget));
   }
-  return shape;
+  return field;
 }
 
-Field struct_shape(std::string name, const Type& type, const Extent& extent, uint32_t depth,
-                   ShapeBudget& budget) {
+Field struct_field(std::string name, const Type& type, const Extent& extent, uint32_t depth,
+                   FieldBudget& budget) {
   if (depth >= budget.limits.depth) return note(std::move(name), "{...}");
   const Member* tag = tag_of(type);
   if (tag && extent.offset + tag->offset + resolve(*tag->type).size <= extent.end)
-    return variant_shape(std::move(name), type, *tag, extent, depth, budget);
-  Field shape{.name = std::move(name),
+    return variant_field(std::move(name), type, *tag, extent, depth, budget);
+  Field field{.name = std::move(name),
               .type = FieldType::kStruct,
               .output = extent.output,
               .begin = static_cast<uint32_t>(extent.offset),
               .size = static_cast<uint32_t>(type.size)};
   for (const FoundMember& m : members_of(type)) {
     if (!budget.take()) {
-      shape.members.push_back(note("...", "more members"));
+      field.members.push_back(note("...", "more members"));
       break;
     }
     const uint64_t at = extent.offset + m.offset;
     if (at + size_of(resolve(*m.member->type)) > extent.end && m.member->bit_size == 0) {
-      shape.members.push_back(note("...", "cut"));
+      field.members.push_back(note("...", "cut"));
       break;
     }
-    shape.members.push_back(member_shape(m, extent, depth + 1, budget));
+    field.members.push_back(member_field(m, extent, depth + 1, budget));
   }
-  name_elements(shape);
-  return shape;
+  name_elements(field);
+  return field;
 }
 
 }  // namespace
@@ -151,48 +151,48 @@ std::vector<ctf::Label> labels_of(const std::vector<Enumerator>& enumerators) {
   return labels;
 }
 
-Field scalar_shape(std::string name, const Type& type, uint32_t output, uint64_t offset) {
+Field scalar_field(std::string name, const Type& type, uint32_t output, uint64_t offset) {
   const Type& t = resolve(type);
-  Field shape{.name = std::move(name), .type = scalar_kind(type), .output = output};
-  shape.begin = static_cast<uint32_t>(offset);
-  shape.is_hex = is_address(t);
-  shape.size = static_cast<uint32_t>(shape.is_hex ? kWord : t.size);
-  shape.is_signed = t.is_signed;
-  if (shape.type == FieldType::kEnum) shape.labels = labels_of(t.enumerators);
-  return shape;
+  Field field{.name = std::move(name), .type = scalar_kind(type), .output = output};
+  field.begin = static_cast<uint32_t>(offset);
+  field.is_hex = is_address(t);
+  field.size = static_cast<uint32_t>(field.is_hex ? kWord : t.size);
+  field.is_signed = t.is_signed;
+  if (field.type == FieldType::kEnum) field.labels = labels_of(t.enumerators);
+  return field;
 }
 
-Field layout_shape(std::string name, const Type& type, const Extent& extent, uint32_t depth,
-                   ShapeBudget& budget) {
+Field layout_field(std::string name, const Type& type, const Extent& extent, uint32_t depth,
+                   FieldBudget& budget) {
   const Type& t = resolve(type);
   if (scalar_kind(type) != FieldType::kNote)
-    return scalar_shape(std::move(name), type, extent.output, extent.offset);
+    return scalar_field(std::move(name), type, extent.output, extent.offset);
   if (t.kind == TypeKind::kInt && t.size == kTwoWords) return halves(std::move(name), extent);
-  if (t.kind == TypeKind::kArray) return array_shape(std::move(name), t, extent, depth, budget);
-  if (is_aggregate(t)) return struct_shape(std::move(name), t, extent, depth, budget);
+  if (t.kind == TypeKind::kArray) return array_field(std::move(name), t, extent, depth, budget);
+  if (is_aggregate(t)) return struct_field(std::move(name), t, extent, depth, budget);
   return note(std::move(name), "<unknown type>");
 }
 
-Field member_shape(const FoundMember& found, const Extent& extent, uint32_t depth, ShapeBudget& budget) {
+Field member_field(const FoundMember& found, const Extent& extent, uint32_t depth, FieldBudget& budget) {
   const Member& m = *found.member;
   const Type& type = resolve(*m.type);
   Extent at = extent;
   at.offset += found.offset;
-  if (m.bit_size == 0) return layout_shape(m.name, *m.type, at, depth, budget);
+  if (m.bit_size == 0) return layout_field(m.name, *m.type, at, depth, budget);
   // The smallest number of whole bytes that has the field; of packed ones that need nine there is none.
   const uint64_t first = at.offset + m.bit_offset / 8, bits = m.bit_offset % 8 + m.bit_size;
   uint64_t size = std::bit_ceil((bits + 7) / 8);
   const uint64_t moved = first + size > extent.end && extent.end >= size ? first - (extent.end - size) : 0;
   if (size > kWord || moved * 8 + bits > size * 8 || first + (bits + 7) / 8 > extent.end)
     return note(m.name, "<bit-field>");
-  Field shape = scalar_shape(m.name, *m.type, extent.output, first - moved);
-  if (shape.type == FieldType::kNote) return note(m.name, "<bit-field>");
-  shape.size = static_cast<uint32_t>(size);
-  if (shape.type == FieldType::kChar && size > 1) shape.type = FieldType::kInt;  // across two bytes: packed
-  shape.is_signed = type.is_signed;
-  shape.bit_offset = static_cast<uint8_t>(m.bit_offset % 8 + moved * 8);
-  shape.bit_size = m.bit_size;
-  return shape;
+  Field field = scalar_field(m.name, *m.type, extent.output, first - moved);
+  if (field.type == FieldType::kNote) return note(m.name, "<bit-field>");
+  field.size = static_cast<uint32_t>(size);
+  if (field.type == FieldType::kChar && size > 1) field.type = FieldType::kInt;  // across two bytes: packed
+  field.is_signed = type.is_signed;
+  field.bit_offset = static_cast<uint8_t>(m.bit_offset % 8 + moved * 8);
+  field.bit_size = m.bit_size;
+  return field;
 }
 
 }  // namespace blip::script

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Shapes of what lies in the bytes of one output: structures by the offsets of their members, as deep as the
+// The fields of what lies in the bytes of one output: structures by the offsets of their members, as deep as the
 // limits allow. Pointers are addresses here.
 #pragma once
 
@@ -18,8 +18,8 @@ struct Extent {
   uint64_t end = 0;  // of the bytes there are
 };
 
-// How many shapes one field may have: what comes after them is a note.
-struct ShapeBudget {
+// How many fields one field may have: what comes after them is a note.
+struct FieldBudget {
   const Limits& limits;
   uint32_t left = 512;
 
@@ -28,12 +28,12 @@ struct ShapeBudget {
 
 // The kind of a value that has no parts; kNote: it has, or cannot be shown.
 FieldType scalar_kind(const Type& type);
-Field scalar_shape(std::string name, const Type& type, uint32_t output, uint64_t offset);
+Field scalar_field(std::string name, const Type& type, uint32_t output, uint64_t offset);
 std::vector<ctf::Label> labels_of(const std::vector<Enumerator>& enumerators);
 Field note(std::string name, std::string text);
 
-Field layout_shape(std::string name, const Type& type, const Extent& extent, uint32_t depth,
-                   ShapeBudget& budget);
-Field member_shape(const FoundMember& member, const Extent& extent, uint32_t depth, ShapeBudget& budget);
+Field layout_field(std::string name, const Type& type, const Extent& extent, uint32_t depth,
+                   FieldBudget& budget);
+Field member_field(const FoundMember& member, const Extent& extent, uint32_t depth, FieldBudget& budget);
 
 }  // namespace blip::script
