@@ -37,8 +37,8 @@ inline constexpr uint64_t kShadowThreadsSize = sizeof(ShadowThread) << kShadowTh
 inline constexpr uint64_t kShadowSize = kShadowThreadsSize + (sizeof(ShadowFrame) << kShadowFrameBits);
 
 // Values that a return wants from the entry of its call are kept in a block of their own, behind all frames,
-// if anybody asks for them. `check` is made of the frame's sum and all the others (mix_kept): what another
-// call wrote into it is noticed.
+// if anybody asks for them. `check` is the frame's sum, with sum = sum * kKeptFactor + word for each of the
+// others: what another call wrote into it is noticed.
 inline constexpr uint32_t kMaxKept = 14;
 struct KeptValues {
   uint64_t check;
@@ -49,7 +49,6 @@ static_assert(sizeof(KeptValues) == 128);
 inline constexpr uint64_t kKeptPerFrame = sizeof(KeptValues) / sizeof(ShadowFrame);
 inline constexpr uint64_t kKeptSize = sizeof(KeptValues) << kShadowFrameBits;
 inline constexpr int32_t kKeptFactor = 0x1e3779b1;
-constexpr uint64_t mix_kept(uint64_t sum, uint64_t word) { return sum * kKeptFactor + word; }
 
 // Offset of the first place of a thread.
 inline constexpr uint32_t kThreadFactor = 0x9e3779b1;

@@ -67,8 +67,6 @@ class ElfFile {
   FileAddr entry() const { return entry_; }
   // Sorted by address, never overlapping.
   std::span<const Segment> segments() const { return segments_; }
-  // All program headers as they stand in the file.
-  std::span<const ProgramHeader> program_headers() const { return program_headers_; }
   // In the file's order, the null section included, so that an index is a section number.
   std::span<const Section> sections() const { return sections_; }
 

@@ -14,9 +14,9 @@
 #include <limits>
 #include <random>
 
-#include "script/compile.h"
 #include "script/ir/interpret.h"
 #include "script/ir/narrow.h"
+#include "script/test_compile.h"
 #include "script/test_scope.h"
 
 namespace blip::script {

@@ -6,8 +6,8 @@
 
 #include <bit>
 
-#include "script/compile.h"
 #include "script/ir/interpret.h"
+#include "script/test_compile.h"
 #include "script/test_scope.h"
 
 namespace blip::script {

@@ -79,23 +79,4 @@ Result<Captured> Compiler::finish() {
   return result;
 }
 
-Result<Captured> compile_filter(std::string_view text, const HitScopes& site) {
-  Compiler compiler(site, {});
-  TRY_OK(compiler.add_filter(text));
-  return compiler.finish();
-}
-
-Result<Captured> compile_capture(std::string_view list, const HitScopes& site, const Limits& limits) {
-  Compiler compiler(site, limits);
-  TRY_OK(compiler.add_capture(list));
-  return compiler.finish();
-}
-
-Result<Captured> compile_variables(std::span<const Variable> variables, const HitScopes& site,
-                                   const Limits& limits) {
-  Compiler compiler(site, limits);
-  compiler.add_variables(variables);
-  return compiler.finish();
-}
-
 }  // namespace blip::script

@@ -54,10 +54,4 @@ class Compiler {
   Presenter presenter_;
 };
 
-// One of them alone.
-Result<Captured> compile_filter(std::string_view text, const HitScopes& site);
-Result<Captured> compile_capture(std::string_view list, const HitScopes& site, const Limits& limits);
-Result<Captured> compile_variables(std::span<const Variable> variables, const HitScopes& site,
-                                   const Limits& limits);
-
 }  // namespace blip::script

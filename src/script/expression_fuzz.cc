@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Whatever the user types: a valid program that the interpreter runs, or an error that says something.
 #include "base/check.h"
-#include "script/compile.h"
 #include "script/ir/interpret.h"
 #include "script/ir/verify.h"
+#include "script/test_compile.h"
 #include "script/test_scope.h"
 
 namespace {

@@ -2,9 +2,9 @@
 // Does for a moment what the fuzzer does for long: expressions are put together at random.
 #include <gtest/gtest.h>
 
-#include "script/compile.h"
 #include "script/ir/interpret.h"
 #include "script/ir/verify.h"
+#include "script/test_compile.h"
 #include "script/test_scope.h"
 
 namespace blip::script {

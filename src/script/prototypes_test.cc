@@ -6,10 +6,10 @@
 
 #include <set>
 
-#include "script/compile.h"
 #include "script/ir/interpret.h"
 #include "script/ir/test_programs.h"
 #include "script/no_debug_scope.h"
+#include "script/test_compile.h"
 
 namespace blip::script {
 namespace {

@@ -71,12 +71,6 @@ ModuleCode::ModuleCode(const Module& module, const FunctionRanges& ranges,
   for (const auto& segment : segments_) segment->finish();
 }
 
-const x86::CodeMap* ModuleCode::segment_of(TargetAddr a) const {
-  for (const auto& segment : segments_)
-    if (segment->contains(a)) return segment.get();
-  return nullptr;
-}
-
 IndirectEntries IndirectEntries::of(const elf::ElfFile& file) {
   IndirectEntries e;
   parallel_run({[&] { e.cases = elf::jump_table_targets(file); },

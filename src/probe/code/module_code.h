@@ -37,8 +37,6 @@ class ModuleCode {
   ModuleCode(const Module& module, const FunctionRanges& ranges, std::span<const AddrRange> functions,
              const IndirectEntries* entries);
 
-  // The segment that holds the address; null: it is no code of this module.
-  const x86::CodeMap* segment_of(TargetAddr a) const;
   std::span<const std::unique_ptr<x86::CodeMap>> segments() const { return segments_; }
 
  private:

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "script/compile.h"
+#include "script/test_compile.h"
 #include "script/test_render.h"
 #include "script/test_scope.h"
 
