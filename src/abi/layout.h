@@ -5,10 +5,8 @@
 //
 //   gate page (private to each process, wiped on fork)   control - kGatePageSize, below it what forks copy:
 //                                                        traps.h, then shadow.h
-//   header | ring controls | counters | site table | switches | ranges | shared ring | ring data | schema |
-//   latencies | stacks | rules of stacks
+//   header | areas, which the header lists
 //   control
-//   ...
 //
 // `control` is the target address of the data region. Everything in the region can be scribbled on by a
 // hostile target: blip reads it as untrusted.
@@ -24,7 +22,7 @@
 namespace blip::abi {
 
 inline constexpr uint64_t kMagic = 0x3130617461646c62;  // "bldata01", little endian
-inline constexpr uint32_t kVersion = 13;
+inline constexpr uint32_t kVersion = 14;
 inline constexpr uint64_t kPageSize = 4096;
 inline constexpr uint64_t kCacheLine = 64;
 inline constexpr char kDataMemfdName[] = "blip-data";
@@ -237,6 +235,39 @@ inline constexpr int64_t kLibrarySliceNs = 10'000'000;
 inline constexpr uint32_t kUnseenSlices = 50;
 inline constexpr uint32_t kLookSlices = 200;
 
+// ---- areas
+// -------------------------------------------------------------------------------------------------
+
+// What may be in a region. A number is never given to another kind of area. So a new area does not raise the
+// version: a reader that does not know its number leaves it alone, and finds the others where the list says.
+enum class AreaId : uint32_t {
+  kNone = 0,
+  kRingControls = 1,  // RingControl[ring_count], always at kRingControlsOffset
+  kCounters = 2,
+  kSites = 3,     // SiteEntry[site_count]
+  kSwitches = 4,  // a byte for each probe
+  kRanges = 5,    // a RangeControl
+  kSharedRing = 6,
+  kSlots = 7,     // of the shared ring
+  kRingData = 8,  // sub-buffers, ring after ring
+  kSchema = 9,    // text that tells what the records are: session::RegionSchema
+  kLatencies = 10,
+  kStacks = 11,     // a StackTable
+  kRuleCache = 12,  // of stacks
+};
+inline constexpr uint32_t kMaxAreas = 32;
+
+struct Area {
+  AreaId id;  // kNone: there is no such area
+  uint32_t unused;
+  uint64_t offset;  // from control
+  uint64_t size;
+
+  constexpr uint64_t end() const { return offset + size; }
+  bool operator==(const Area&) const = default;
+};
+static_assert(sizeof(Area) == 24);
+
 struct DataHeader {
   uint64_t magic;
   uint32_t version;
@@ -250,12 +281,6 @@ struct DataHeader {
   uint32_t class_count;
   uint32_t subbuf_count;
   uint32_t subbuf_size;
-  uint64_t ring_controls_offset;
-  uint64_t counters_offset;
-  uint64_t shared_ring_offset;
-  uint64_t ring_data_offset;
-  uint64_t sites_offset;
-  uint64_t switches_offset;
   uint32_t site_count;  // entries, free ones among them
   uint32_t probe_count;
   uint32_t pad_file_count;
@@ -267,21 +292,34 @@ struct DataHeader {
   LibraryWord libraries;
   uint64_t stub_addr;  // bytes of text lent for remote system calls; 0: none
   uint64_t stub_size;
-  uint64_t schema_offset;  // text that tells what the records are: session::RegionSchema
-  uint64_t schema_size;    // 0: nothing is recorded
-  uint64_t trap_size;      // bytes below the gate page that begin with a TrapTable; 0: no traps
-  uint64_t shadow_size;    // bytes below those: the open calls of return probes; 0: there are none
+  uint64_t schema_size;  // of the text in its area; 0: nothing is recorded
+  uint64_t trap_size;    // bytes below the gate page that begin with a TrapTable; 0: no traps
+  uint64_t shadow_size;  // bytes below those: the open calls of return probes; 0: there are none
   // How a thread is known at its calls: by its thread pointer (1), or by where its stack is (0).
   uint64_t shadow_by_thread;
-  uint64_t latencies_offset;  // 0: there are none
-  uint64_t ranges_offset;     // 0: there are none
-  uint32_t stack_slots;       // of the StackTable (unwind.h); 0: there is none
+  uint32_t stack_slots;  // of the StackTable (unwind.h); 0: there is none
   uint32_t stack_frames;
   uint32_t stack_depth;
   uint32_t unused_stacks;
+  Area areas[kMaxAreas];             // by their ids
   uint64_t pad_files[kMaxPadFiles];  // inode numbers: whatever maps them is blip's
+
+  constexpr const Area& area(AreaId id) const { return areas[static_cast<uint32_t>(id)]; }
 };
 static_assert(sizeof(DataHeader) <= kPageSize);
+
+// Where the list has the area, from the header on.
+constexpr uint64_t area_entry_offset(AreaId id) {
+  return offsetof(DataHeader, areas) + static_cast<uint64_t>(id) * sizeof(Area);
+}
+
+// An area of a header that somebody else wrote, found in a mapping of `region_size` bytes. kNone: there is
+// none, or it does not lie in the mapping.
+constexpr Area checked_area(const DataHeader& untrusted, AreaId id, uint64_t region_size) {
+  const Area& area = untrusted.area(id);
+  const bool fits = area.id == id && area.offset <= region_size && area.size <= region_size - area.offset;
+  return fits ? area : Area{};
+}
 inline constexpr uint64_t kRingControlsOffset = kPageSize;
 
 // ---- geometry
@@ -307,34 +345,65 @@ struct Geometry {
   static constexpr uint64_t align_up(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
 
   constexpr uint64_t ring_size() const { return uint64_t{subbuf_count} * subbuf_size; }
-  constexpr uint64_t counters_offset() const {
-    return kRingControlsOffset + align_up(uint64_t{ring_count} * sizeof(RingControl), kPageSize);
+  // In the order of their places. Pads and hints address ranges from control: they lie in front of all that
+  // may be large.
+  static constexpr AreaId kOrder[] = {AreaId::kRingControls, AreaId::kCounters, AreaId::kSites,
+                                      AreaId::kSwitches,     AreaId::kRanges,   AreaId::kSharedRing,
+                                      AreaId::kSlots,        AreaId::kRingData, AreaId::kSchema,
+                                      AreaId::kLatencies,    AreaId::kStacks,   AreaId::kRuleCache};
+
+  static constexpr uint64_t alignment_of(AreaId id) {
+    return id == AreaId::kSwitches ? 2 * kCacheLine : kPageSize;
   }
+  constexpr uint64_t size_of(AreaId id) const {
+    switch (id) {
+      case AreaId::kNone:
+        return 0;
+      case AreaId::kRingControls:
+        return uint64_t{ring_count} * sizeof(RingControl);
+      case AreaId::kCounters:
+        return kCounterKinds * counter_rows() * counter_row_size();
+      case AreaId::kSites:
+        return uint64_t{site_count} * sizeof(SiteEntry);
+      case AreaId::kSwitches:
+        return probe_count;
+      case AreaId::kRanges:
+        return ranges ? sizeof(RangeControl) : 0;
+      case AreaId::kSharedRing:
+        return sizeof(SharedRing);
+      case AreaId::kSlots:
+        return uint64_t{slot_size} * slot_count;
+      case AreaId::kRingData:
+        return ring_size() * ring_count;
+      case AreaId::kSchema:
+        return schema_size;
+      case AreaId::kLatencies:
+        return counter_rows() * latency_row_size();
+      case AreaId::kStacks:
+        return stack_slots == 0 ? 0 : stack_table_size(stack_slots, stack_frames);
+      case AreaId::kRuleCache:
+        return stack_slots == 0 ? 0 : sizeof(RuleCache);
+    }
+    return 0;
+  }
+  // Where the area lies, or would if it were not empty.
+  constexpr Area area(AreaId wanted) const {
+    uint64_t end = kRingControlsOffset;
+    for (const AreaId id : kOrder) {
+      const Area area{.id = id, .unused = 0, .offset = align_up(end, alignment_of(id)), .size = size_of(id)};
+      if (id == wanted) return area;
+      end = area.end();
+    }
+    return {.id = AreaId::kNone, .unused = 0, .offset = align_up(end, kPageSize), .size = 0};
+  }
+  constexpr uint64_t region_size() const { return area(AreaId::kNone).offset; }
+
   constexpr uint64_t counter_rows() const { return uint64_t{ring_count} + 1; }  // of each kind
   // Bytes from one row of counters to the next: whole cache lines, so that CPUs do not share one.
   constexpr uint64_t counter_row_size() const { return align_up(uint64_t{class_count} * 8, 2 * kCacheLine); }
   constexpr uint64_t counter_offset(CounterKind kind, uint32_t row, uint32_t class_id) const {
     return counters_offset() + (kind * counter_rows() + row) * counter_row_size() + uint64_t{class_id} * 8;
   }
-  constexpr uint64_t sites_offset() const {
-    return align_up(counters_offset() + kCounterKinds * counter_rows() * counter_row_size(), kPageSize);
-  }
-  constexpr uint64_t switches_offset() const {
-    return align_up(sites_offset() + uint64_t{site_count} * sizeof(SiteEntry), 2 * kCacheLine);
-  }
-  // In front of all that may be large: pads and hints address them from control.
-  constexpr uint64_t ranges_offset() const { return align_up(switches_offset() + probe_count, kPageSize); }
-  constexpr uint64_t shared_ring_offset() const {
-    return ranges_offset() + (ranges ? align_up(sizeof(RangeControl), kPageSize) : 0);
-  }
-  constexpr uint64_t slots_offset() const { return shared_ring_offset() + kPageSize; }
-  constexpr uint64_t ring_data_offset() const {
-    return align_up(slots_offset() + uint64_t{slot_size} * slot_count, kPageSize);
-  }
-  constexpr uint64_t schema_offset() const {
-    return align_up(ring_data_offset() + ring_size() * ring_count, kPageSize);
-  }
-  constexpr uint64_t latencies_offset() const { return align_up(schema_offset() + schema_size, kPageSize); }
   constexpr uint64_t latency_totals_size() const {
     return align_up(uint64_t{class_count} * sizeof(LatencyTotals), kCacheLine);
   }
@@ -349,16 +418,18 @@ struct Geometry {
     return latencies_offset() + row * latency_row_size() + latency_totals_size() +
            uint64_t{class_id} * kLatencyBuckets * 8;
   }
-  constexpr uint64_t stacks_offset() const {
-    return latencies_offset() + (uint64_t{ring_count} + 1) * latency_row_size();
-  }
-  constexpr uint64_t rule_cache_offset() const {
-    if (stack_slots == 0) return stacks_offset();
-    return stacks_offset() + align_up(stack_table_size(stack_slots, stack_frames), kPageSize);
-  }
-  constexpr uint64_t region_size() const {
-    return rule_cache_offset() + (stack_slots == 0 ? 0 : align_up(sizeof(RuleCache), kPageSize));
-  }
+
+  constexpr uint64_t counters_offset() const { return area(AreaId::kCounters).offset; }
+  constexpr uint64_t sites_offset() const { return area(AreaId::kSites).offset; }
+  constexpr uint64_t switches_offset() const { return area(AreaId::kSwitches).offset; }
+  constexpr uint64_t ranges_offset() const { return area(AreaId::kRanges).offset; }
+  constexpr uint64_t shared_ring_offset() const { return area(AreaId::kSharedRing).offset; }
+  constexpr uint64_t slots_offset() const { return area(AreaId::kSlots).offset; }
+  constexpr uint64_t ring_data_offset() const { return area(AreaId::kRingData).offset; }
+  constexpr uint64_t schema_offset() const { return area(AreaId::kSchema).offset; }
+  constexpr uint64_t latencies_offset() const { return area(AreaId::kLatencies).offset; }
+  constexpr uint64_t stacks_offset() const { return area(AreaId::kStacks).offset; }
+  constexpr uint64_t rule_cache_offset() const { return area(AreaId::kRuleCache).offset; }
 };
 
 }  // namespace blip::abi

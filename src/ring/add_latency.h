@@ -26,7 +26,7 @@ inline void add_latency(uint8_t* control, uint32_t class_id, uint64_t latency) {
   const auto* header = shared_at<const abi::DataHeader>(control, 0);
   const abi::Geometry g{
       .ring_count = header->ring_count, .class_count = header->class_count, .latencies = true};
-  uint8_t* row = control + header->latencies_offset + g.ring_count * g.latency_row_size();
+  uint8_t* row = control + header->area(abi::AreaId::kLatencies).offset + g.ring_count * g.latency_row_size();
   auto* totals = shared_at<abi::LatencyTotals>(row, class_id * sizeof(abi::LatencyTotals));
   uint64_t max = __atomic_load_n(&totals->max, __ATOMIC_RELAXED);
   while (latency > max && !__atomic_compare_exchange_n(&totals->max, &max, latency, false, __ATOMIC_RELAXED,

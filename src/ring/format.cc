@@ -9,6 +9,13 @@
 namespace blip::ring {
 namespace {
 
+void list_areas(const abi::Geometry& geometry, abi::DataHeader& header) {
+  for (const abi::AreaId id : abi::Geometry::kOrder) {
+    const abi::Area area = geometry.area(id);
+    header.areas[static_cast<uint32_t>(id)] = area.size != 0 ? area : abi::Area{};
+  }
+}
+
 void format_rings(const abi::Geometry& geometry, uint8_t* region, uint64_t control_addr) {
   auto* controls = reinterpret_cast<abi::RingControl*>(region + abi::kRingControlsOffset);
   for (uint32_t i = 0; i < geometry.ring_count; ++i) {
@@ -72,24 +79,14 @@ void format_region(const abi::Geometry& geometry, uint8_t* region, uint64_t cont
   header->class_count = geometry.class_count;
   header->subbuf_count = geometry.subbuf_count;
   header->subbuf_size = geometry.subbuf_size;
-  header->ring_controls_offset = abi::kRingControlsOffset;
-  header->counters_offset = geometry.counters_offset();
-  header->shared_ring_offset = geometry.shared_ring_offset();
-  header->ring_data_offset = geometry.ring_data_offset();
-  header->sites_offset = geometry.sites_offset();
   header->site_count = geometry.site_count;
-  header->switches_offset = geometry.switches_offset();
   header->probe_count = geometry.probe_count;
-  header->schema_offset = geometry.schema_offset();
+  list_areas(geometry, *header);
   std::memset(region + geometry.switches_offset(), abi::kSwitchOn, geometry.probe_count);
   format_rings(geometry, region, control_addr);
   format_shared_ring(geometry, region);
-  if (geometry.latencies) {
-    header->latencies_offset = geometry.latencies_offset();
-    format_latencies(geometry, region);
-  }
+  if (geometry.latencies) format_latencies(geometry, region);
   if (geometry.ranges) {
-    header->ranges_offset = geometry.ranges_offset();
     auto* ranges = reinterpret_cast<abi::RangeControl*>(region + geometry.ranges_offset());
     std::memset(ranges, 0, offsetof(abi::RangeControl, tables));
   }

@@ -12,7 +12,7 @@
 namespace blip::ring {
 
 inline abi::RangeControl* range_control(uint8_t* control) {
-  const uint64_t offset = shared_at<const abi::DataHeader>(control, 0)->ranges_offset;
+  const uint64_t offset = area_of(control, abi::AreaId::kRanges).offset;
   return offset == 0 ? nullptr : shared_at<abi::RangeControl>(control, offset);
 }
 

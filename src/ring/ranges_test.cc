@@ -186,7 +186,7 @@ TEST(RangeGeometry, lies_in_front_of_the_rings_or_nowhere) {
   EXPECT_GE(g.shared_ring_offset() - g.ranges_offset(), sizeof(abi::RangeControl));
   g.ranges = false;
   EXPECT_EQ(g.shared_ring_offset(), g.ranges_offset());
-  EXPECT_EQ(TestRegion(g).header()->ranges_offset, 0u);
+  EXPECT_EQ(TestRegion(g).header()->area(abi::AreaId::kRanges), abi::Area{});
   EXPECT_EQ(range_control(TestRegion(g).region()), nullptr);
 }
 

@@ -23,6 +23,10 @@ inline T* shared_at(uint8_t* control, uint64_t offset) {
   return reinterpret_cast<T*>(control + offset);
 }
 
+inline const abi::Area& area_of(uint8_t* control, abi::AreaId id) {
+  return shared_at<const abi::DataHeader>(control, 0)->area(id);
+}
+
 // How far the state's ticket is ahead of `ticket`, scaled; right across the wrap of the 46-bit tickets.
 inline int64_t ticket_distance(uint64_t state, uint64_t ticket) {
   constexpr uint64_t kLowBits = (uint64_t{1} << abi::kSlotTicketShift) - 1;
@@ -34,15 +38,14 @@ inline void count_hit(uint8_t* control, abi::CounterKind kind, uint32_t class_id
   const auto* header = shared_at<const abi::DataHeader>(control, 0);
   const uint64_t row_size = abi::Geometry::align_up(uint64_t{header->class_count} * 8, 2 * abi::kCacheLine);
   const uint64_t row = uint64_t{kind} * (uint64_t{header->ring_count} + 1) + header->ring_count;
-  auto* counter =
-      shared_at<uint64_t>(control, header->counters_offset + row * row_size + class_id * uint64_t{8});
+  const uint64_t counters = header->area(abi::AreaId::kCounters).offset;
+  auto* counter = shared_at<uint64_t>(control, counters + row * row_size + class_id * uint64_t{8});
   __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
 }
 
 // Claims the first free slot from the hint on: its state word, now busy(ticket, class_id). nullptr: no room.
 inline uint64_t* claim_slot(uint8_t* control, uint16_t class_id) {
-  auto* ring =
-      shared_at<abi::SharedRing>(control, shared_at<const abi::DataHeader>(control, 0)->shared_ring_offset);
+  auto* ring = shared_at<abi::SharedRing>(control, area_of(control, abi::AreaId::kSharedRing).offset);
   uint8_t* slots = control + ring->slots_offset;
   uint64_t ticket = __atomic_load_n(&ring->tail_hint, __ATOMIC_RELAXED);
   for (uint64_t steps = uint64_t{ring->slot_mask} + kExtraReserveSteps; steps != 0; --steps) {
@@ -76,8 +79,8 @@ inline uint64_t* claim_slot(uint8_t* control, uint16_t class_id) {
 
 // The last word of a slot: the pid of its writer.
 inline uint64_t* slot_pid(uint8_t* control, uint64_t* slot) {
-  const auto* ring = shared_at<const abi::SharedRing>(
-      control, shared_at<const abi::DataHeader>(control, 0)->shared_ring_offset);
+  const auto* ring =
+      shared_at<const abi::SharedRing>(control, area_of(control, abi::AreaId::kSharedRing).offset);
   return slot + (uint64_t{1} << (ring->slot_shift - 3)) - 1;
 }
 

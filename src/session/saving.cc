@@ -30,8 +30,9 @@ Error damaged() {
 // Everything lies where this version of blip puts it, or the region is not used at all.
 std::optional<abi::Geometry> geometry_of(const abi::DataHeader& h, const abi::SharedRing& shared,
                                          uint64_t mapped) {
-  if (shared.slot_shift >= 32 || h.schema_size > UINT32_MAX || h.region_size != mapped ||
-      mapped > kMostRegion || h.schema_offset > mapped || h.subbuf_size == 0)
+  const uint64_t schema_room = h.area(abi::AreaId::kSchema).size;
+  if (shared.slot_shift >= 32 || h.region_size != mapped || mapped > kMostRegion || schema_room > mapped ||
+      schema_room > UINT32_MAX || h.schema_size > schema_room || h.subbuf_size == 0)
     return std::nullopt;
   abi::Geometry g{.ring_count = h.ring_count,
                   .class_count = h.class_count,
@@ -40,16 +41,18 @@ std::optional<abi::Geometry> geometry_of(const abi::DataHeader& h, const abi::Sh
                   .site_count = h.site_count,
                   .probe_count = h.probe_count,
                   .slot_size = uint32_t{1} << shared.slot_shift,
-                  .slot_count = shared.slot_mask + 1};
-  g.ranges = h.ranges_offset != 0;
+                  .slot_count = shared.slot_mask + 1,
+                  .schema_size = static_cast<uint32_t>(schema_room)};
+  g.ranges = h.area(abi::AreaId::kRanges).size != 0;
   g.stack_slots = h.stack_slots;
   g.stack_frames = h.stack_frames;
   g.stack_depth = h.stack_depth;
-  const uint64_t stacks = g.region_size() - g.stacks_offset();
-  if (stacks > mapped - h.schema_offset) return std::nullopt;
-  g.schema_size = static_cast<uint32_t>(mapped - h.schema_offset - stacks);
-  const bool same = ring::is_valid(g) && g.schema_offset() == h.schema_offset && g.region_size() == mapped &&
-                    h.schema_size <= g.schema_size;
+  const auto is_there = [&](abi::AreaId id) {
+    const abi::Area area = g.area(id);
+    return area.size == 0 || abi::checked_area(h, id, mapped) == area;
+  };
+  const bool same = ring::is_valid(g) && g.region_size() == mapped &&
+                    std::all_of(std::begin(abi::Geometry::kOrder), std::end(abi::Geometry::kOrder), is_there);
   return same ? std::optional(g) : std::nullopt;
 }
 
@@ -162,8 +165,9 @@ Result<std::optional<SavedRegion>> copy_region(const proc::Memory& memory, const
   const abi::DataHeader& header = region.untrusted_header;
   if (region.never_armed() || header.subbuf_size == 0 || header.schema_size == 0)
     return std::optional<SavedRegion>();
-  if (header.shared_ring_offset > region.range.size() - sizeof(abi::SharedRing)) return damaged();
-  TRY(const auto shared, memory.read_value<abi::SharedRing>(region.range.begin + header.shared_ring_offset));
+  const abi::Area ring = abi::checked_area(header, abi::AreaId::kSharedRing, region.range.size());
+  if (ring.size < sizeof(abi::SharedRing)) return damaged();
+  TRY(const auto shared, memory.read_value<abi::SharedRing>(region.range.begin + ring.offset));
   const auto geometry = geometry_of(header, shared, region.range.size());
   if (!geometry) return damaged();
   SavedRegion saved{.geometry = *geometry};

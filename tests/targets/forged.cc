@@ -37,8 +37,10 @@ void forge(unsigned char* at, const char* how) {
   if (!strcmp(how, "counts")) return;
   header->pad_file_count = 1;
   header->site_count = 1000;
-  header->sites_offset = 8192;
-  auto* sites = reinterpret_cast<blip::abi::SiteEntry*>(at + header->sites_offset);
+  constexpr auto kSites = blip::abi::AreaId::kSites;
+  blip::abi::Area& area = header->areas[static_cast<unsigned>(kSites)];
+  area = {kSites, 0, 8192, header->site_count * sizeof(blip::abi::SiteEntry)};
+  auto* sites = reinterpret_cast<blip::abi::SiteEntry*>(at + area.offset);
   for (unsigned i = 0; i < header->site_count; ++i) {
     sites[i].addr = reinterpret_cast<uint64_t>(at) + 512 * 1024 + i * 16;
     sites[i].size = sites[i].length = 5;

@@ -90,6 +90,10 @@ uint64_t plausible_size(uint64_t untrusted_size) {
   return untrusted_size % abi::kPageSize == 0 && untrusted_size < kMost ? untrusted_size : 0;
 }
 
+abi::Area sites_of(const LeftRegion& region) {
+  return abi::checked_area(region.untrusted_header, abi::AreaId::kSites, region.range.size());
+}
+
 bool is_private(const proc::Map& map) { return map.write && !map.exec && !map.file_backed(); }
 
 }  // namespace
@@ -110,8 +114,8 @@ Result<LeftRegion> read_left_region(const proc::Process& process, const proc::Me
   const abi::DataHeader& h = found.untrusted_header;
   if (found.never_armed()) return found;
   const bool usable = h.magic == abi::kMagic && h.version == abi::kVersion && h.site_count <= kMaxSites &&
-                      h.pad_file_count <= abi::kMaxPadFiles && h.sites_offset <= map.range.size() &&
-                      h.sites_offset + uint64_t{h.site_count} * sizeof(abi::SiteEntry) <= map.range.size();
+                      h.pad_file_count <= abi::kMaxPadFiles &&
+                      uint64_t{h.site_count} * sizeof(abi::SiteEntry) <= sites_of(found).size;
   if (!usable) return unusable(process);
   return found;
 }
@@ -135,7 +139,7 @@ Result<std::vector<abi::SiteEntry>> read_site_entries(const proc::Memory& memory
   entries.resize(region.untrusted_header.site_count);
   std::span<uint8_t> bytes(reinterpret_cast<uint8_t*>(entries.data()),
                            entries.size() * sizeof(abi::SiteEntry));
-  TRY_OK(memory.read(region.range.begin + region.untrusted_header.sites_offset, bytes));
+  TRY_OK(memory.read(region.range.begin + sites_of(region).offset, bytes));
   std::erase_if(entries, [](const abi::SiteEntry& e) { return !plausible(e); });
   std::sort(entries.begin(), entries.end(),
             [](const abi::SiteEntry& a, const abi::SiteEntry& b) { return a.addr < b.addr; });

@@ -194,11 +194,11 @@ class Remover {
   // what was published. All are stopped, so nobody is in a section. What cannot be written is not there.
   void void_ranges() {
     const TargetAddr header = footprint_.control;
-    const auto offset = memory_.read_value<uint64_t>(header + offsetof(abi::DataHeader, ranges_offset));
-    if (!offset || *offset == 0 || *offset > footprint_.data_size ||
-        footprint_.data_size - *offset < sizeof(abi::RangeControl))
+    const auto area = memory_.read_value<abi::Area>(header + abi::area_entry_offset(abi::AreaId::kRanges));
+    if (!area || area->id != abi::AreaId::kRanges || area->offset > footprint_.data_size ||
+        footprint_.data_size - area->offset < sizeof(abi::RangeControl))
       return;
-    const TargetAddr ranges = header + *offset;
+    const TargetAddr ranges = header + area->offset;
     const auto word = memory_.read_value<uint64_t>(ranges + offsetof(abi::RangeControl, word));
     if (!word) return;
     const auto bytes = [](const uint32_t& n) {
