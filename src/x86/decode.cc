@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "x86/decoder.h"
 #include "x86/operands.h"
 
 namespace blip::x86 {
@@ -15,15 +16,6 @@ static_assert(kStatusFlags == (ZYDIS_CPUFLAG_CF | ZYDIS_CPUFLAG_PF | ZYDIS_CPUFL
                                ZYDIS_CPUFLAG_SF | ZYDIS_CPUFLAG_OF));
 
 using OperandList = std::span<const ZydisDecodedOperand>;
-
-const ZydisDecoder& decoder() {
-  static const ZydisDecoder instance = [] {
-    ZydisDecoder d;
-    ZydisDecoderInit(&d, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-    return d;
-  }();
-  return instance;
-}
 
 bool has_prefix(const ZydisDecodedInstruction& z, uint8_t value) {
   auto* end = z.raw.prefixes + z.raw.prefix_count;

@@ -1,20 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "x86/operands.h"
 
+#include "x86/decoder.h"
+
 namespace blip::x86 {
-
-namespace {
-
-const ZydisDecoder& decoder() {
-  static const ZydisDecoder instance = [] {
-    ZydisDecoder d;
-    ZydisDecoderInit(&d, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-    return d;
-  }();
-  return instance;
-}
-
-}  // namespace
 
 std::optional<ZydisDecodedInstruction> shape_of(std::span<const uint8_t> bytes) {
   ZydisDecoderContext context;
