@@ -14,7 +14,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 SRC = ROOT / "src"
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 ROOM = re.compile(r"^blip_room\(([\w/]+)(?:\s+DEPS\s+([\w/\s]+?))?(?:\s+LIBRARIES[^)]*)?\)", re.M)
-RUNTIME_DEPS = {"abi", "collect", "ring", "unwind"}  # the runtime has a CMakeLists.txt of its own
+RUNTIME_DEPS = {"abi", "collect", "machine", "ring", "unwind"}  # the runtime has a CMakeLists.txt of its own
 BLOB_ROOMS = RUNTIME_DEPS | {"runtime"}
 # Tests, what they share, and main programs: nothing includes them but each other.
 HELPERS = re.compile(r"(_test|_fuzz|_bench)\.cc$|/test_\w+\.h$|main\.cc$")

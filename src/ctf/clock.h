@@ -2,10 +2,11 @@
 #pragma once
 
 #include <time.h>
-#include <x86intrin.h>
 
 #include <cstdint>
 #include <deque>
+
+#include "machine/instructions.h"
 
 namespace blip::ctf {
 
@@ -67,7 +68,7 @@ class ClockMap {
 struct HostClocks {
   bool counter_is_monotonic = false;  // records carry CLOCK_MONOTONIC itself, not cycles
 
-  static uint64_t tsc() { return __rdtsc(); }
+  static uint64_t tsc() { return machine::read_counter(); }
   static uint64_t monotonic_ns() { return read(CLOCK_MONOTONIC); }
   static uint64_t realtime_ns() { return read(CLOCK_REALTIME); }
 

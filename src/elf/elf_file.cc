@@ -3,11 +3,13 @@
 
 #include <elf.h>
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 
 #include "elf/bytes.h"
+#include "machine/elf.h"
 
 namespace blip::elf {
 namespace {
@@ -31,7 +33,8 @@ Status check_ident(std::span<const uint8_t> image) {
 }
 
 Status check_header(const Elf64_Ehdr& header) {
-  if (header.e_machine != EM_X86_64) return Error(ErrorKind::kUnsupported, "not an x86-64 program");
+  if (header.e_machine != machine::kElfMachine)
+    return Error(ErrorKind::kUnsupported, fmt::format("not an {} program", machine::kElfMachineName));
   if (header.e_type != ET_EXEC && header.e_type != ET_DYN)
     return invalid("neither a program nor a shared library");
   if (header.e_phoff == 0 || header.e_phentsize != sizeof(Elf64_Phdr)) return invalid("no program headers");

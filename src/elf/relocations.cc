@@ -8,6 +8,7 @@
 #include "elf/bytes.h"
 #include "elf/dynamic.h"
 #include "elf/symbols.h"
+#include "machine/elf.h"
 
 namespace blip::elf {
 namespace {
@@ -29,12 +30,12 @@ std::optional<FileAddr> symbol_value(Bytes symbols, uint64_t index) {
 std::optional<FileAddr> stored_value(const Elf64_Rela& relocation, Bytes symbols) {
   FileAddr addend(static_cast<uint64_t>(relocation.r_addend));
   switch (ELF64_R_TYPE(relocation.r_info)) {
-    case R_X86_64_RELATIVE:
-    case R_X86_64_IRELATIVE:
+    case machine::kRelocateRelative:
+    case machine::kRelocateIndirect:
       return addend;
-    case R_X86_64_64:
-    case R_X86_64_GLOB_DAT:
-    case R_X86_64_JUMP_SLOT:
+    case machine::kRelocateWord:
+    case machine::kRelocateGlobal:
+    case machine::kRelocateJumpSlot:
       if (auto value = symbol_value(symbols, ELF64_R_SYM(relocation.r_info))) return *value + addend.value;
       return std::nullopt;
     default:
@@ -72,13 +73,13 @@ void visit_slots(const RelaTable& table, const std::function<void(const Function
   for_each_rela(table, [&](const Elf64_Rela& relocation) {
     FileAddr place(relocation.r_offset);
     switch (ELF64_R_TYPE(relocation.r_info)) {
-      case R_X86_64_IRELATIVE:
+      case machine::kRelocateIndirect:
         return visit({place, {}, FileAddr(static_cast<uint64_t>(relocation.r_addend))});
-      case R_X86_64_64:
+      case machine::kRelocateWord:
         if (relocation.r_addend != 0) return;
         [[fallthrough]];
-      case R_X86_64_GLOB_DAT:
-      case R_X86_64_JUMP_SLOT:
+      case machine::kRelocateGlobal:
+      case machine::kRelocateJumpSlot:
         if (auto name = symbol_name(table, ELF64_R_SYM(relocation.r_info)); !name.empty())
           visit({place, name, FileAddr(0)});
     }
@@ -101,8 +102,8 @@ void visit_copy(const RelaTable& table, const Elf64_Rela& relocation,
 void visit_bound(const RelaTable& table, const std::function<void(const BoundVariable&)>& visit) {
   for_each_rela(table, [&](const Elf64_Rela& relocation) {
     const uint64_t type = ELF64_R_TYPE(relocation.r_info);
-    if (type == R_X86_64_COPY) return visit_copy(table, relocation, visit);
-    if (type != R_X86_64_GLOB_DAT) return;
+    if (type == machine::kRelocateCopy) return visit_copy(table, relocation, visit);
+    if (type != machine::kRelocateGlobal) return;
     if (auto name = symbol_name(table, ELF64_R_SYM(relocation.r_info)); !name.empty())
       visit({name, FileAddr(relocation.r_offset), true});
   });

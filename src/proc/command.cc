@@ -114,7 +114,7 @@ struct KernelSigaction {
 Status ignore_trap_again(RemoteCaller& caller, Memory& memory, const Registers& registers) {
   KernelSigaction ignore;
   ignore.handler = reinterpret_cast<uint64_t>(SIG_IGN);
-  const TargetAddr where((registers.rsp - kScratchBelowStack) & ~uint64_t{15});
+  const TargetAddr where((registers.sp() - kScratchBelowStack) & ~uint64_t{15});
   TRY_OK(memory.write(where, {reinterpret_cast<const uint8_t*>(&ignore), sizeof ignore}));
   TRY_OK(caller.call(SYS_rt_sigaction, SIGTRAP, where.value, 0, kKernelSigsetSize));
   return {};

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/fd.h"
+#include "machine/elf.h"
 
 namespace blip::proc {
 
@@ -95,8 +96,9 @@ Status check_machine(const std::string& path, const std::string& head) {
   std::memcpy(&header, head.data(), std::min(head.size(), sizeof header));
   if (header.e_ident[EI_CLASS] == ELFCLASS32)
     return Error(ErrorKind::kUnsupported, fmt::format("{}: 32-bit programs are not supported", path));
-  if (header.e_machine != EM_X86_64)
-    return Error(ErrorKind::kUnsupported, fmt::format("{}: only x86-64 programs are supported", path));
+  if (header.e_machine != machine::kElfMachine)
+    return Error(ErrorKind::kUnsupported,
+                 fmt::format("{}: only {} programs are supported", path, machine::kElfMachineName));
   return {};
 }
 

@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "machine/older_calls.h"
+#include "machine/thread_registers.h"
 #include "proc/files/status.h"
 #include "proc/stop_event.h"
 #include "proc/tracer_thread.h"
@@ -49,7 +51,8 @@ constexpr int kSeccompGetMetadata = 0x420d;  // PTRACE_SECCOMP_GET_METADATA
 constexpr int kFilterMode = 2;
 constexpr int kAttempts = 3;
 constexpr std::chrono::seconds kPatience{20};  // a busy machine may leave a thread without a CPU for long
-constexpr std::array kSleepingCalls = {SYS_poll, SYS_nanosleep, SYS_clock_nanosleep, SYS_futex};
+constexpr std::array kSleepingCalls = {long{machine::kSysPoll}, long{SYS_nanosleep},
+                                       long{SYS_clock_nanosleep}, long{SYS_futex}};
 
 // struct seccomp_metadata of <linux/ptrace.h>
 struct Metadata {
@@ -81,9 +84,9 @@ Result<bool> has_filter(pid_t pid, pid_t tid) {
 }
 
 uint64_t sleeping_call(const Thread& thread) {
-  if (thread.registers.orig_rax != SYS_restart_syscall) return thread.registers.orig_rax;
+  if (thread.registers.system_call() != SYS_restart_syscall) return thread.registers.system_call();
   errno = 0;
-  const long word = ::ptrace(PTRACE_PEEKTEXT, thread.tid, thread.registers.rip - sizeof(long), nullptr);
+  const long word = ::ptrace(PTRACE_PEEKTEXT, thread.tid, thread.registers.pc() - sizeof(long), nullptr);
   std::array<uint8_t, sizeof word> code;  // ?? b8 NN NN NN NN 0f 05: mov $number, %eax; syscall
   std::memcpy(code.data(), &word, sizeof word);
   uint32_t number = 0;
@@ -154,7 +157,7 @@ void FilteredSleeps::at_system_call(Sleeper& sleeper) {
     return go_on(sleeper, 0);
   }
   // Interrupted again, by a signal that will be reported next: if that has no effect the call goes on.
-  if (!sleeper.thread->refresh() || !sleeper.thread->registers.restarts_system_call())
+  if (!sleeper.thread->refresh() || !machine::restarts_system_call(sleeper.thread->registers))
     return detach(sleeper, 0);
   sleeper.phase = Phase::kEntering;
   (void)make_call(sleeper);
@@ -165,9 +168,11 @@ void FilteredSleeps::at_system_call(Sleeper& sleeper) {
 Status FilteredSleeps::make_call(const Sleeper& sleeper) {
   Thread& thread = *sleeper.thread;
   Registers again = thread.registers;
-  if (again.in_system_call()) again.rip -= kSyscallLength;
-  again.rax = sleeper.number;
-  again.orig_rax = static_cast<uint64_t>(-1);
+  if (again.in_system_call())
+    again.rewind_to_call(sleeper.number);
+  else
+    again.request_call(sleeper.number);
+  again.forget_system_call();
   return thread.set_registers(again);
 }
 

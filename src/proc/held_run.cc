@@ -4,7 +4,6 @@
 #include <fmt/core.h>
 #include <signal.h>
 #include <sys/ptrace.h>
-#include <sys/user.h>
 #include <sys/wait.h>
 
 #include <cerrno>
@@ -12,6 +11,7 @@
 #include <thread>
 #include <utility>
 
+#include "machine/thread_registers.h"
 #include "proc/files/permission.h"
 #include "proc/files/status.h"
 #include "proc/thread.h"
@@ -40,7 +40,6 @@ constexpr std::chrono::milliseconds kStopPatience{20};
 constexpr std::chrono::microseconds kLookPause{100};
 constexpr uint64_t kTrapBit = uint64_t{1} << (SIGTRAP - 1);
 constexpr size_t kKernelSigsetSize = 8;
-constexpr long kEnableExecute0 = 1;  // DR7: L0, break on execution, length 1
 
 unsigned long options() { return kTraceOptions | PTRACE_O_EXITKILL; }
 
@@ -102,7 +101,7 @@ Error HeldRun::ptrace_error(const char* what) const {
 
 Status HeldRun::break_at(TargetAddr addr) {
   break_addr_ = addr;
-  if (!stepping_ && !set_debug_register(addr, true)) stepping_ = true;
+  if (!stepping_ && !set_breakpoint(addr, true)) stepping_ = true;
   return {};
 }
 
@@ -114,14 +113,9 @@ Status HeldRun::let_group_run() {
   return {};
 }
 
-Status HeldRun::set_debug_register(TargetAddr addr, bool enabled) {
-  const auto poke = [&](size_t number, uint64_t value) {
-    const size_t where = offsetof(struct user, u_debugreg) + number * sizeof(long);
-    return ::ptrace(PTRACE_POKEUSER, pid_, where, value) == 0;
-  };
-  if (enabled && !poke(0, addr.value)) return ptrace_error("set a breakpoint in");
-  if (!poke(7, enabled ? kEnableExecute0 : 0)) return ptrace_error("set a breakpoint in");
-  return {};
+Status HeldRun::set_breakpoint(TargetAddr addr, bool enabled) {
+  const bool done = enabled ? machine::set_breakpoint(pid_, addr.value) : machine::clear_breakpoint(pid_);
+  return done ? Status() : ptrace_error("set a breakpoint in");
 }
 
 Result<StopEvent> HeldRun::resume() {
@@ -155,7 +149,7 @@ Result<HeldRun::Trap> HeldRun::explain_trap() const {
   Thread thread;
   thread.tid = pid_;
   TRY_OK(thread.refresh());
-  return thread.registers.rip == break_addr_.value ? Trap::kThere : Trap::kElsewhere;
+  return thread.registers.pc() == break_addr_.value ? Trap::kThere : Trap::kElsewhere;
 }
 
 void HeldRun::put_trap_back_into_mask() {
@@ -177,7 +171,7 @@ Result<StopEvent> HeldRun::send_stop() {
 }
 
 Status HeldRun::hold() {
-  if (break_addr_.value && !stepping_) TRY_OK(set_debug_register(break_addr_, false));
+  if (break_addr_.value && !stepping_) TRY_OK(set_breakpoint(break_addr_, false));
   put_trap_back_into_mask();
   int signal = 0;
   for (int attempt = 0; attempt < kHoldAttempts; ++attempt) {

@@ -44,7 +44,7 @@ class HeldRun {
 
   enum class Trap { kProgramsOwn, kElsewhere, kThere };
   Result<Trap> explain_trap() const;
-  Status set_debug_register(TargetAddr addr, bool enabled);
+  Status set_breakpoint(TargetAddr addr, bool enabled);
   Result<StopEvent> send_stop();
   void put_trap_back_into_mask();
   Error ptrace_error(const char* what) const;

@@ -11,11 +11,14 @@
 #include <cerrno>
 #include <cstring>
 
+#include "machine/older_calls.h"
+#include "machine/registers.h"
+#include "machine/stub.h"
+#include "machine/thread_registers.h"
 #include "proc/files/status.h"
 #include "proc/left_over_stub.h"
 #include "proc/rseq_section.h"
 #include "proc/stop_event.h"
-#include "proc/stub.h"
 
 // One call by itself, and why blip may die after any step (several at once: remote_list.cc):
 //
@@ -42,21 +45,23 @@ constexpr int kMostHandlers = 8;         // left on a thread's stack
 constexpr size_t kThreadsLookedAt = 16;  // for one that signals do not reach
 constexpr int kPtraceAttempts = 3;
 constexpr std::chrono::seconds kCallDeadline{5};
-constexpr uint64_t kUserCodeSegment = 0x33;
-constexpr int64_t kRestartLow = -516;
-constexpr int64_t kRestartHigh = -512;
 
 // Calls that wait, that overwrite what the kernel needs to restart an interrupted one, or that do not come
 // back.
-constexpr std::array kNeverCalled = {
-    SYS_rt_sigreturn,  SYS_nanosleep,  SYS_clock_nanosleep, SYS_poll,  SYS_ppoll,           SYS_select,
-    SYS_pselect6,      SYS_epoll_wait, SYS_epoll_pwait,     SYS_futex, SYS_restart_syscall, SYS_pause,
-    SYS_rt_sigsuspend, SYS_wait4,      SYS_waitid,          SYS_fork,  SYS_vfork,           SYS_clone,
-    SYS_clone3,        SYS_execve,     SYS_execveat,        SYS_exit,  SYS_exit_group};
+constexpr std::array<long, 23> kNeverCalled = {SYS_rt_sigreturn,    SYS_nanosleep,
+                                               SYS_clock_nanosleep, machine::kSysPoll,
+                                               SYS_ppoll,           machine::kSysSelect,
+                                               SYS_pselect6,        machine::kSysEpollWait,
+                                               SYS_epoll_pwait,     SYS_futex,
+                                               SYS_restart_syscall, machine::kSysPause,
+                                               SYS_rt_sigsuspend,   SYS_wait4,
+                                               SYS_waitid,          machine::kSysFork,
+                                               machine::kSysVfork,  SYS_clone,
+                                               SYS_clone3,          SYS_execve,
+                                               SYS_execveat,        SYS_exit,
+                                               SYS_exit_group};
 
 iovec as_iovec(std::span<const uint8_t> bytes) { return {const_cast<uint8_t*>(bytes.data()), bytes.size()}; }
-
-bool is_restart(int64_t result) { return result >= kRestartLow && result <= kRestartHigh; }
 
 // Unlike Memory these obey the page protections of the target: what they can reach, the stub can.
 bool read_stack(pid_t tid, TargetAddr addr, std::span<uint8_t> into) {
@@ -113,8 +118,9 @@ RemoteCaller::RemoteCaller(RemoteCaller&& other) noexcept
 Result<RemoteCaller> RemoteCaller::create(Attachment& attachment, Memory& memory, StubSite site) {
   std::vector<Thread*> candidates;
   for (Thread& thread : attachment.threads()) candidates.push_back(&thread);
-  std::stable_partition(candidates.begin(), candidates.end(),
-                        [](const Thread* thread) { return thread->registers.restarts_system_call(); });
+  std::stable_partition(candidates.begin(), candidates.end(), [](const Thread* thread) {
+    return machine::restarts_system_call(thread->registers);
+  });
   const auto looked_at = candidates.begin() + std::min(candidates.size(), kThreadsLookedAt);
   const auto best = std::find_if(candidates.begin(), looked_at, [&](const Thread* thread) {
     return out_of_reach_of_handlers(attachment.pid(), thread->tid);
@@ -147,7 +153,7 @@ Result<RemoteCaller> RemoteCaller::create_in_one_of(std::span<Thread* const> can
 Status RemoteCaller::prepare() {
   if (!thread_->stopped)
     return Error(ErrorKind::kGone, fmt::format("thread {} is not stopped", thread_->tid));
-  if (thread_->registers.cs != kUserCodeSegment)
+  if (!thread_->registers.runs_native_code())
     return Error(ErrorKind::kUnsupported, fmt::format("thread {} runs 32-bit code", thread_->tid));
   TRY_OK(check_seccomp());
   TRY_OK(leave_rseq_section(*thread_, *memory_));
@@ -171,8 +177,8 @@ Status RemoteCaller::check_seccomp() {
 
 Status RemoteCaller::save_stack() {
   original_ = thread_->registers;
-  const TargetAddr top((original_.rsp - kRedZone) & ~uint64_t{15});
-  saved_stack_.resize(kMaxBytes + sizeof(StubFrame));
+  const TargetAddr top((original_.sp() - machine::host().convention.red_zone) & ~uint64_t{15});
+  saved_stack_.resize(kMaxBytes + sizeof(machine::StubFrame));
   scratch_ = top - saved_stack_.size();
   if (!read_stack(thread_->tid, scratch_, saved_stack_)) grow_stack(thread_->tid, scratch_);
   if (!read_stack(thread_->tid, scratch_, saved_stack_) || !write_stack(thread_->tid, scratch_, saved_stack_))
@@ -230,7 +236,7 @@ Result<int64_t> RemoteCaller::run_alone(const CallList::Call& call) {
   for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
     TRY_OK(enter(call));
     TRY(const std::optional<int64_t> result, run_to_exit());
-    if (!result || is_restart(*result)) continue;
+    if (!result || machine::is_restart(*result)) continue;
     if (restricted_) TRY_OK(swallow_sigsys());
     return *result;
   }
@@ -250,16 +256,11 @@ Status RemoteCaller::enter(const CallList::Call& call) {
     TRY_OK(write(scratch_, call.bytes));
   }
   Registers entry = original_;
-  entry.orig_rax = static_cast<uint64_t>(-1);
-  entry.rip = (site_.addr + kStubCall).value;
-  entry.rsp = frame_of(scratch_).value;
-  entry.rax = static_cast<uint64_t>(call.number);
-  entry.rdi = arguments[0];
-  entry.rsi = arguments[1];
-  entry.rdx = arguments[2];
-  entry.r10 = arguments[3];
-  entry.r8 = arguments[4];
-  entry.r9 = arguments[5];
+  entry.forget_system_call();
+  entry.set_pc((site_.addr + machine::kStubCall).value);
+  entry.set_sp(frame_of(scratch_).value);
+  entry.request_call(static_cast<uint64_t>(call.number));
+  entry.set_arguments(arguments);
   TRY_OK(thread_->set_registers(entry));
   in_stub_ = true;
   return {};
@@ -268,9 +269,9 @@ Status RemoteCaller::enter(const CallList::Call& call) {
 // And the frame with which it ends.
 Status RemoteCaller::write_stub() {
   if (stub_written_ && in_stub_) return {};
-  const Registers resume = resume_state(original_);
-  const StubFrame frame = make_stub_frame(resume);
-  const auto stub = make_stub(resume.rip);
+  const Registers resume = machine::resume_state(original_);
+  const machine::StubFrame frame = machine::make_stub_frame(resume);
+  const auto stub = machine::make_stub(resume.pc());
   stub_written_ = true;
   TRY_OK(memory_->write(site_.addr, stub));
   return write(frame_of(scratch_), {reinterpret_cast<const uint8_t*>(&frame), sizeof frame});
@@ -324,7 +325,7 @@ Result<std::optional<int64_t>> RemoteCaller::take_result() {
     got = ::ptrace(PTRACE_GET_SYSCALL_INFO, thread_->tid, sizeof info, &info);
   if (got < 0)
     return Error::from_errno(errno, fmt::format("cannot read the result in thread {}", thread_->tid));
-  if (info.instruction_pointer != (site_.addr + kStubReturn).value) {
+  if (info.instruction_pointer != (site_.addr + machine::kStubReturn).value) {
     in_stub_ = false;  // it has restored itself and gone on: nothing may be put back
     return Error(ErrorKind::kBusy, fmt::format("thread {} was moved by somebody else", thread_->tid));
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "proc/remote_call.h"
+#include "machine/stub.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,7 +15,6 @@
 #include <filesystem>
 #include <set>
 
-#include "proc/stub.h"
 #include "proc/test_caller.h"
 #include "proc/test_child.h"
 
@@ -224,7 +224,7 @@ TEST(RemoteCall, a_left_over_stub_is_not_taken_for_the_original) {
   const auto maps = read_maps(child.pid());
   const auto clean = find_stub_site(*memory, *maps);
   ASSERT_TRUE(clean);
-  ASSERT_TRUE(memory->write(clean->addr, make_stub(0x1234)));
+  ASSERT_TRUE(memory->write(clean->addr, machine::make_stub(0x1234)));
   const auto again = find_stub_site(*memory, *maps);
   ASSERT_TRUE(again);
   EXPECT_EQ(again->addr, clean->addr);

@@ -23,17 +23,20 @@
 #include <cerrno>
 #include <cstring>
 
+#include "machine/stub.h"
+#include "machine/thread_registers.h"
 #include "proc/remote_call.h"
 #include "proc/stop_event.h"
-#include "proc/stub.h"
 
 namespace blip::proc {
+
+using machine::StubCall;
+using machine::StubFrame;
 
 namespace {
 
 constexpr int kPtraceAttempts = 3;
 constexpr std::chrono::seconds kListDeadline{5};
-constexpr int64_t kRestartLow = -516, kRestartHigh = -512;
 
 uint64_t aligned(uint64_t size) { return (size + 7) & ~uint64_t{7}; }
 
@@ -41,14 +44,8 @@ void put(std::vector<uint8_t>& memory, uint64_t offset, const auto& value) {
   std::memcpy(memory.data() + offset, &value, sizeof value);
 }
 
-StubCall stub_call(long number, const std::array<uint64_t, 6>& a) {
-  return {.rax = static_cast<uint64_t>(number),
-          .rdi = a[0],
-          .rsi = a[1],
-          .rdx = a[2],
-          .r10 = a[3],
-          .r8 = a[4],
-          .r9 = a[5]};
+StubCall stub_call(long number, const std::array<uint64_t, 6>& arguments) {
+  return {.number = static_cast<uint64_t>(number), .arguments = arguments};
 }
 
 }  // namespace
@@ -119,15 +116,15 @@ Status RemoteCaller::enter(const Layout& layout) {
   if (arena_.here.empty()) {
     TRY_OK(write(layout.begin, layout.memory));
   } else {
-    const StubFrame frame = make_stub_frame(resume_state(original_));
+    const StubFrame frame = machine::make_stub_frame(machine::resume_state(original_));
     uint8_t* const here = arena_.here.data() + (layout.begin - arena_.there);
     std::copy(layout.memory.begin(), layout.memory.end(), here);
     std::memcpy(here + layout.memory.size(), &frame, sizeof frame);
   }
   Registers entry = original_;
-  entry.orig_rax = static_cast<uint64_t>(-1);
-  entry.rip = site_.addr.value;
-  entry.rsp = layout.calls.value;
+  entry.forget_system_call();
+  entry.set_pc(site_.addr.value);
+  entry.set_sp(layout.calls.value);
   TRY_OK(thread_->set_registers(entry));
   in_stub_ = true;
   return {};
@@ -171,8 +168,8 @@ Result<size_t> RemoteCaller::run_to_mark(const Layout& layout, std::span<CallLis
 // as is all that it is asked to do for blip.
 Result<size_t> RemoteCaller::take_results(const Layout& layout, std::span<CallList::Call> calls) {
   const Registers& now = thread_->registers;
-  const uint64_t offset = now.rip - site_.addr.value;
-  auto made = calls_made(offset, now.rsp, layout.calls.value);
+  const uint64_t offset = now.pc() - site_.addr.value;
+  auto made = machine::calls_made(offset, now.sp(), layout.calls.value);
   if (!made || *made > calls.size() + 1) {
     in_stub_ = false;  // it has restored itself and gone on: nothing may be put back
     return Error(ErrorKind::kBusy, fmt::format("thread {} was moved by somebody else", thread_->tid));
@@ -182,9 +179,9 @@ Result<size_t> RemoteCaller::take_results(const Layout& layout, std::span<CallLi
     return Error(ErrorKind::kSystem, fmt::format("cannot read the stack of thread {}", thread_->tid));
   for (size_t i = 0; i < std::min(*made, calls.size()); ++i)
     calls[i].result = static_cast<int64_t>(seen[i].more);
-  if (offset == kStubReturn && *made != 0) {
-    const auto result = static_cast<int64_t>(now.rax);
-    if (result >= kRestartLow && result <= kRestartHigh) return *made - 1;
+  if (offset == machine::kStubReturn && *made != 0) {
+    const int64_t result = now.result();
+    if (machine::is_restart(result)) return *made - 1;
     if (*made <= calls.size()) calls[*made - 1].result = result;
   }
   return *made;

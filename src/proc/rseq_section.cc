@@ -27,10 +27,10 @@ Status leave_rseq_section(Thread& thread, Memory& memory) {
   TRY(const uint64_t descriptor, memory.read_value<uint64_t>(current));
   if (descriptor == 0) return {};
   const auto section = memory.read_value<Section>(TargetAddr(descriptor));
-  if (!section || thread.registers.rip - section->start >= section->length) return {};
-  // Registers first: with rip outside of the section the kernel takes a left-over pointer for a finished one.
+  if (!section || thread.registers.pc() - section->start >= section->length) return {};
+  // Registers first: with the pc outside of the section the kernel takes a left-over pointer for a finished one.
   Registers aborted = thread.registers;
-  aborted.rip = section->abort;
+  aborted.set_pc(section->abort);
   TRY_OK(thread.set_registers(aborted));
   constexpr std::array<uint8_t, 8> kNone{};
   return memory.write(current, kNone);

@@ -15,9 +15,9 @@
 
 #include "base/fd.h"
 #include "base/path.h"
+#include "machine/stub.h"
 #include "proc/files/proc_directory.h"
 #include "proc/files/status.h"
-#include "proc/stub.h"
 
 // The kernel maps whole pages: behind the last byte of a text segment the rest of its page is executable too,
 // holds whatever comes next in the file and belongs to no segment.
@@ -25,6 +25,9 @@
 namespace blip::proc {
 
 namespace {
+
+using machine::is_stub;
+using machine::kStubSize;
 
 constexpr size_t kMaxProgramHeaders = 128;
 

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "machine/older_calls.h"
 #include "proc/files/status.h"
 
 namespace blip::proc {
@@ -26,7 +27,7 @@ bool waits_for_vfork_child(pid_t pid, pid_t tid) {
   const long number = std::strtol(text.c_str(), &rest, 10);
   if (rest == text.c_str()) return false;
   if (number == SYS_clone) return std::strtoull(rest, nullptr, 16) & CLONE_VFORK;
-  return number == SYS_vfork || number == SYS_clone3;
+  return number == machine::kSysVfork || number == SYS_clone3;
 }
 
 }  // namespace

@@ -69,7 +69,7 @@ inline uint64_t pc_of(pid_t pid) {
   return on_tracer_thread([&]() -> uint64_t {
     const auto process = Process::open(pid);
     auto attachment = Attachment::stop_all(*process);
-    return attachment->threads()[0].registers.rip;
+    return attachment->threads()[0].registers.pc();
   });
 }
 

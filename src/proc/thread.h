@@ -2,28 +2,17 @@
 #pragma once
 
 #include <sys/types.h>
-#include <sys/user.h>
 
 #include <chrono>
 #include <cstdint>
 
 #include "base/addr.h"
 #include "base/result.h"
+#include "machine/thread_registers.h"
 
 namespace blip::proc {
 
-inline constexpr uint64_t kSyscallLength = 2;   // 0f 05
-inline constexpr int64_t kRestartBlock = -516;  // ERESTART_RESTARTBLOCK: the kernel makes it restart_syscall
-
-// General registers of a thread, fs_base and gs_base included, with the names of <sys/user.h>.
-struct Registers : user_regs_struct {
-  Registers() : user_regs_struct{} {}
-
-  bool in_system_call() const { return static_cast<int64_t>(orig_rax) >= 0; }
-  // Stopped in a system call that the kernel will run again, at rip - 2, unless a signal handler has its say.
-  bool restarts_system_call() const;
-  bool operator==(const Registers& other) const;
-};
+using Registers = machine::ThreadRegisters;
 
 // The restartable-sequences registration of a thread; area 0 means none.
 struct RseqConfig {
@@ -41,7 +30,7 @@ struct Thread {
   // The system call that our stop has interrupted and that the kernel would not repeat as it was; the thread
   // has been rewound to repeat it. -1: none.
   int64_t rewound_call = -1;
-  // The result at which that call stood: -EINTR, or kRestartBlock in a thread behind a seccomp filter
+  // The result at which that call stood: -EINTR, or machine::kRestartBlock in a thread behind a seccomp filter
   // (filtered_sleep.h).
   int64_t rewound_result = 0;
   // False after a failure only: the thread runs, nothing may be asked of it.
@@ -73,7 +62,7 @@ struct Thread {
   Status repair_spurious_eintr(pid_t pid, int delivering);
   // Rewinds a sleep that the kernel would go on with by restart_syscall, if a seccomp filter would see that.
   Status hold_filtered_sleep(pid_t pid);
-  bool holds_filtered_sleep() const { return rewound_call >= 0 && rewound_result == kRestartBlock; }
+  bool holds_filtered_sleep() const { return rewound_call >= 0 && rewound_result == machine::kRestartBlock; }
   // The signals that will end a system call of this thread with EINTR, as a mask.
   Result<uint64_t> interrupting_signals(pid_t pid) const;
   // Lets the thread take pending_signal and stop again before it runs any code of the program.

@@ -3,22 +3,17 @@
 #pragma once
 
 #include <time.h>
-#include <x86intrin.h>
 
 #include <cstdint>
 
 #include "abi/layout.h"
+#include "machine/instructions.h"
 
 namespace blip::ring {
 
 // The TSC, read after every earlier load and before every later one.
 struct TscClock {
-  uint64_t operator()() const {
-    _mm_lfence();
-    const uint64_t tsc = __rdtsc();
-    _mm_lfence();
-    return tsc;
-  }
+  uint64_t operator()() const { return machine::read_counter_in_order(); }
 };
 
 // The clock that records were stamped with: the TSC or CLOCK_MONOTONIC in ns.

@@ -3,6 +3,7 @@
 // signal. Between begin_own_call() and end_own_call() only. Freestanding: runs inside the target.
 #pragma once
 
+#include "machine/instructions.h"
 #include "ring/system_calls.h"
 
 namespace blip::ring {
@@ -11,24 +12,22 @@ namespace blip::ring {
 // may have ended. The thread pointer is believed only in the process that blip looked at: a child may have
 // been made in ways that leave its parent's tid there.
 [[gnu::always_inline]] inline long own_tid(const abi::GatePage* page) {
-  constexpr long kGettid = 186;
   int32_t tid = 0;
   if (__atomic_load_n(&page->own_ranges, __ATOMIC_RELAXED) == 1 &&
       __atomic_load_n(&page->gate, __ATOMIC_RELAXED) == abi::kGateOpen &&
       page->tid_offset != abi::kNoTidOffset)
-    asm volatile("movl %%fs:(%1), %0" : "=r"(tid) : "r"(static_cast<int64_t>(page->tid_offset)));
-  return tid > 0 ? tid : system_id(kGettid);
+    tid = machine::thread_word(page->tid_offset);
+  return tid > 0 ? tid : system_id(machine::kSysGettid);
 }
 
 // How many bytes of it are there, or an error.
 [[gnu::always_inline]] inline long read_own_memory(long tid, void* to, uint64_t address, uint64_t size) {
-  constexpr long kProcessVmReadv = 310;
   struct Piece {
     uint64_t address, size;
   };
   const Piece pieces[] = {{reinterpret_cast<uint64_t>(to), size}, {address, size}};
-  return system_call(kProcessVmReadv, tid, reinterpret_cast<long>(&pieces[0]), 1,
-                     reinterpret_cast<long>(&pieces[1]), 1, 0);
+  return machine::system_call(machine::kSysProcessVmReadv, tid, reinterpret_cast<long>(&pieces[0]), 1,
+                              reinterpret_cast<long>(&pieces[1]), 1, 0);
 }
 
 // False: not all of it is there.

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "abi/layout.h"
+#include "machine/instructions.h"
 #include "ring/readers.h"
 #include "ring/system_calls.h"
 #include "ring/writer.h"
@@ -25,14 +26,10 @@ inline abi::RangeControl* own_range_control(uint8_t* control) {
 // membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED_RSEQ): whatever section of this process is running starts over.
 // Once pads may make no system calls any more, whoever forbade them has cut everything and done this before.
 inline void restart_sections(uint8_t* control) {
-  constexpr long kMembarrier = 324, kPrivateExpeditedRseq = 1 << 7;
+  constexpr long kPrivateExpeditedRseq = 1 << 7;
   auto* page = shared_at<abi::GatePage>(control - abi::kGatePageSize, 0);
   if (!begin_own_call(page)) return;
-  long result = kMembarrier;
-  asm volatile("syscall"
-               : "+a"(result)
-               : "D"(kPrivateExpeditedRseq), "S"(0), "d"(0)
-               : "rcx", "r11", "memory");
+  machine::system_call_4(machine::kSysMembarrier, kPrivateExpeditedRseq, 0, 0, 0);
   end_own_call(page);
 }
 

@@ -73,16 +73,15 @@ class Patience {
  public:
   // False: it is over. Else gives others the CPU, the longer the more often it was in vain.
   bool pause() {
-    constexpr long kSchedYield = 24, kNanosleep = 35;
     constexpr uint32_t kYields = 20, kMost = 200'000;  // where there is no clock either
     constexpr Time kSlice = {0, 100'000};
-    if (pauses_++ < kYields) return system_call(kSchedYield), true;
+    if (pauses_++ < kYields) return machine::system_call(machine::kSysSchedYield), true;
     constexpr int64_t kSeconds = 10;
     const int64_t now = seconds();
     if (until_ == 0) until_ = now + kSeconds;
     if (now >= until_ || pauses_ > kMost) return false;
     const Time slice = kSlice;
-    system_call(kNanosleep, reinterpret_cast<long>(&slice));
+    machine::system_call(machine::kSysNanosleep, reinterpret_cast<long>(&slice));
     return true;
   }
 
@@ -91,9 +90,9 @@ class Patience {
     int64_t seconds, nanoseconds;
   };
   static int64_t seconds() {
-    constexpr long kClockGettime = 228, kMonotonic = 1;
+    constexpr long kMonotonic = 1;
     Time now = {0, 0};
-    system_call(kClockGettime, kMonotonic, reinterpret_cast<long>(&now));
+    machine::system_call(machine::kSysClockGettime, kMonotonic, reinterpret_cast<long>(&now));
     return now.seconds;
   }
 

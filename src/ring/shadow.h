@@ -5,6 +5,7 @@
 #pragma once
 
 #include "abi/shadow.h"
+#include "machine/instructions.h"
 #include "ring/writer.h"
 
 namespace blip::ring {
@@ -121,9 +122,7 @@ class Shadow {
   uint64_t key() const {
     constexpr unsigned kStackShift = 23;
     if (!by_thread_ || (gate_ & abi::kGateOpen) == 0) return slot_ >> kStackShift | uint64_t{1} << 63;
-    uint64_t pointer;
-    asm volatile("movq %%fs:0, %0" : "=r"(pointer));
-    return pointer;
+    return machine::thread_pointer();
   }
 
   // Of many threads that hash to the same places, the ones that come last may find none.

@@ -12,6 +12,7 @@
 #pragma once
 
 #include "abi/layout.h"
+#include "machine/instructions.h"
 
 namespace blip::ring {
 
@@ -21,26 +22,8 @@ inline constexpr uint32_t kFiltered = 1;
 // No program asks the kernel, so nobody watches for filters: a child may ask for its pid, once.
 inline constexpr uint32_t kCallsUnwanted = 2;
 
-// Six arguments are few instructions more than fewer; errno is not touched.
-[[gnu::always_inline]] inline long system_call(long number, long a = 0, long b = 0, long c = 0, long d = 0,
-                                               long e = 0, long f = 0) {
-  register long r10 asm("r10") = d;
-  register long r8 asm("r8") = e;
-  register long r9 asm("r9") = f;
-  long result = number;
-  asm volatile("syscall"
-               : "+a"(result)
-               : "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-               : "rcx", "r11", "memory");
-  return result;
-}
-
 // getpid, gettid: no arguments, no errors.
-inline int32_t system_id(long number) {
-  long result;
-  asm volatile("syscall" : "=a"(result) : "0"(number) : "rcx", "r11", "memory");
-  return static_cast<int32_t>(result);
-}
+inline int32_t system_id(long number) { return static_cast<int32_t>(machine::system_call_0(number)); }
 
 // A fork's child that nobody announced finds its page wiped: what was forbidden is not written there, but a
 // filter is inherited.
@@ -66,15 +49,13 @@ inline void end_own_call(abi::GatePage* page) { __atomic_fetch_sub(&page->calls,
 // parent's memory all is the parent's.
 inline void forbid_own_calls(uint8_t* control) {
   constexpr int kSlices = 500;
-  constexpr long kNanosleep = 35;
   auto* page = reinterpret_cast<abi::GatePage*>(control - abi::kGatePageSize);
   auto* header = reinterpret_cast<abi::DataHeader*>(control);
   if (__atomic_exchange_n(&page->no_syscalls, 1, __ATOMIC_SEQ_CST) != 0) return;  // maybe a filter is there
   __atomic_store_n(&header->filtered, kFiltered, __ATOMIC_SEQ_CST);
   for (int i = 0; i < kSlices && __atomic_load_n(&page->calls, __ATOMIC_SEQ_CST) != 0; ++i) {
     const struct { int64_t seconds, nanoseconds; } millisecond = {0, 1'000'000};
-    long result = kNanosleep;
-    asm volatile("syscall" : "+a"(result) : "D"(&millisecond), "S"(0) : "rcx", "r11", "memory");
+    machine::system_call_2(machine::kSysNanosleep, reinterpret_cast<long>(&millisecond), 0);
   }
 }
 

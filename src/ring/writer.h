@@ -5,6 +5,7 @@
 #pragma once
 
 #include "abi/layout.h"
+#include "machine/instructions.h"
 #include "ring/system_calls.h"
 
 namespace blip::ring {
@@ -112,9 +113,7 @@ inline uint32_t open_wiped_gate(uint8_t* control, abi::GatePage* page) {
 // running on a parent's TLS (gate == kGateOpen); where a system call is needed but forbidden, 0.
 inline int32_t current_tid(abi::GatePage* page, uint32_t gate) {
   if (gate == abi::kGateOpen && page->tid_offset != abi::kNoTidOffset) {
-    int32_t tid;
-    asm volatile("movl %%fs:(%1), %0" : "=r"(tid) : "r"(static_cast<int64_t>(page->tid_offset)));
-    return tid;
+    return machine::thread_word(page->tid_offset);
   }
   if (!begin_own_call(page)) return 0;
   const int32_t tid = system_tid();
@@ -122,19 +121,16 @@ inline int32_t current_tid(abi::GatePage* page, uint32_t gate) {
   return tid;
 }
 
-// When and where a hit was. IA32_TSC_AUX and the limit of a segment made for it hold node << 12 | cpu on
-// Linux.
+// When and where a hit was.
 struct Stamp {
   uint64_t time;
   uint32_t cpu;
 };
-inline constexpr unsigned kCpuMask = 0xfff;
 
 struct TscStamper {
   Stamp operator()() const {
-    unsigned aux;
-    const uint64_t tsc = __builtin_ia32_rdtscp(&aux);
-    return {tsc, aux & kCpuMask};
+    const auto [tsc, cpu] = machine::read_counter_on_cpu();
+    return {tsc, cpu};
   }
 };
 
@@ -144,9 +140,7 @@ struct MonotonicStamper {
   uint64_t function_addr;
 
   Stamp operator()() const {
-    constexpr long kSysClockGettime = 228;
-    constexpr int kMonotonic = 1;               // CLOCK_MONOTONIC
-    constexpr unsigned kCpuNodeSegment = 0x7b;  // __CPUNODE_SEG of <asm/segment.h>
+    constexpr int kMonotonic = 1;  // CLOCK_MONOTONIC
     constexpr uint64_t kSecond = 1'000'000'000;
     struct {
       uint64_t seconds, nanoseconds;
@@ -154,15 +148,9 @@ struct MonotonicStamper {
     if (function_addr != 0) {
       reinterpret_cast<int (*)(int, void*)>(function_addr)(kMonotonic, &now);
     } else {
-      long result;
-      asm volatile("syscall"
-                   : "=a"(result)
-                   : "0"(kSysClockGettime), "D"(kMonotonic), "S"(&now)
-                   : "rcx", "r11", "memory");
+      machine::system_call_2(machine::kSysClockGettime, kMonotonic, reinterpret_cast<long>(&now));
     }
-    unsigned node_and_cpu;
-    asm volatile("lsl %1, %0" : "=r"(node_and_cpu) : "r"(kCpuNodeSegment) : "cc");
-    return {now.seconds * kSecond + now.nanoseconds, node_and_cpu & kCpuMask};
+    return {now.seconds * kSecond + now.nanoseconds, machine::current_cpu()};
   }
 };
 

@@ -3,6 +3,7 @@
 // instead of sending a signal. No data, no calls out, general registers only; errno is not touched.
 #include "runtime/fetch.h"
 
+#include "machine/instructions.h"
 #include "ring/own_memory.h"
 
 namespace {
@@ -26,11 +27,11 @@ constexpr Fetched kFault{0, 0};
   constexpr long kArchPrctl = 158, kGetFs = 0x1003;
   uint64_t pointer = 0;
   if (page->gate == blip::abi::kGateOpen && page->tid_offset != blip::abi::kNoTidOffset) {
-    asm volatile("movq %%fs:0, %0" : "=r"(pointer));
+    pointer = blip::machine::thread_pointer();
     return {1, pointer};
   }
   if (!blip::ring::begin_own_call(page)) return kFault;
-  const long failed = blip::ring::system_call(kArchPrctl, kGetFs, reinterpret_cast<long>(&pointer));
+  const long failed = blip::machine::system_call(kArchPrctl, kGetFs, reinterpret_cast<long>(&pointer));
   blip::ring::end_own_call(page);
   return failed ? kFault : Fetched{1, pointer};
 }

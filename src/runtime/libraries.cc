@@ -2,13 +2,13 @@
 // Called where the loader tells debuggers that its list of libraries has changed. The traced process waits
 // here until blip has looked, so that what was loaded is probed before any of it runs; but never long, and
 // never again once it was in vain. No data, no calls out, general registers only; errno is not touched.
+#include "machine/instructions.h"
 #include "ring/system_calls.h"
 
 namespace {
 
 using blip::abi::LibraryWord;
 
-constexpr long kFutex = 202;  // system call
 constexpr long kWait = 0, kWake = 1;
 
 struct Time {
@@ -18,12 +18,8 @@ struct Time {
 [[gnu::always_inline]] inline bool futex(blip::abi::GatePage* page, uint32_t* word, long operation,
                                          long value, const Time* time) {
   if (!blip::ring::begin_own_call(page)) return false;
-  register const Time* r10 asm("r10") = time;
-  long result = kFutex;
-  asm volatile("syscall"
-               : "+a"(result)
-               : "D"(word), "S"(operation), "d"(value), "r"(r10)
-               : "rcx", "r11", "memory");
+  blip::machine::system_call_4(blip::machine::kSysFutex, reinterpret_cast<long>(word), operation, value,
+                               reinterpret_cast<long>(time));
   blip::ring::end_own_call(page);
   return true;
 }

@@ -6,6 +6,7 @@
 #include "runtime/trap.h"
 
 #include "abi/traps.h"
+#include "machine/instructions.h"
 
 namespace blip::runtime {
 namespace {
@@ -39,15 +40,8 @@ enum Syscall : long {
 
 long call(Syscall number, uint64_t a = 0, uint64_t b = 0, uint64_t c = 0, uint64_t d = 0, uint64_t e = 0,
           uint64_t f = 0) {
-  long result;
-  register uint64_t r10 asm("r10") = d;
-  register uint64_t r8 asm("r8") = e;
-  register uint64_t r9 asm("r9") = f;
-  asm volatile("syscall"
-               : "=a"(result)
-               : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-               : "rcx", "r11", "memory");
-  return result;
+  return machine::system_call(number, static_cast<long>(a), static_cast<long>(b), static_cast<long>(c),
+                              static_cast<long>(d), static_cast<long>(e), static_cast<long>(f));
 }
 
 uint64_t address(const void* p) { return reinterpret_cast<uint64_t>(p); }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "dwarf/index/byte_search.h"
 
-#include <emmintrin.h>
-
 #include <algorithm>
 #include <bitset>
 #include <cstring>
@@ -27,14 +25,19 @@ uint32_t word_at(const uint8_t* bytes) {
 using Found = std::vector<uint64_t>;
 
 // Four loads, each a byte further, hold all words that begin in 4 bytes: 16 places at once.
+using Words = uint32_t __attribute__((vector_size(16)));  // GCC's and clang's vectors, for any processor
+using Equal = int32_t __attribute__((vector_size(16)));
+using Halves = uint64_t __attribute__((vector_size(16)));
+
 bool any_in_block(const uint8_t* at, const std::vector<uint32_t>& values) {
-  __m128i equal = _mm_setzero_si128();
+  Equal equal{};
   for (int shift = 0; shift < 4; ++shift) {
-    const __m128i words = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at + shift));
-    for (uint32_t value : values)
-      equal = _mm_or_si128(equal, _mm_cmpeq_epi32(words, _mm_set1_epi32(static_cast<int>(value))));
+    Words words;
+    std::memcpy(&words, at + shift, sizeof words);
+    for (uint32_t value : values) equal |= words == value;
   }
-  return _mm_movemask_epi8(equal) != 0;
+  const auto halves = reinterpret_cast<Halves>(equal);
+  return (halves[0] | halves[1]) != 0;
 }
 
 void add_words(std::span<const uint8_t> bytes, size_t begin, size_t end, const std::vector<uint32_t>& values,

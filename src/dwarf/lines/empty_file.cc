@@ -7,6 +7,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "machine/elf.h"
+
 namespace blip::dwarf {
 
 namespace {
@@ -28,7 +30,7 @@ std::vector<uint8_t> empty_debug_file() {
   file.header.e_ident[EI_DATA] = ELFDATA2LSB;
   file.header.e_ident[EI_VERSION] = EV_CURRENT;
   file.header.e_type = ET_DYN;
-  file.header.e_machine = EM_X86_64;
+  file.header.e_machine = machine::kElfMachine;
   file.header.e_version = EV_CURRENT;
   file.header.e_ehsize = sizeof(Elf64_Ehdr);
   file.header.e_shoff = offsetof(File, sections);

@@ -9,6 +9,7 @@
 #include <iterator>
 
 #include "jit/unmap_pad.h"
+#include "machine/thread_registers.h"
 #include "probe/arm/instrumentation.h"
 #include "proc/files/protection_keys.h"
 #include "proc/files/status.h"
@@ -34,7 +35,8 @@ TargetAddr instruction_of(const x86::SyscallSite& site) { return site.syscall_at
 uint32_t next_number(const proc::Thread& thread) {
   constexpr uint32_t kX32 = 0x4000'0000;  // the same calls
   const proc::Registers& r = thread.registers;
-  return static_cast<uint32_t>(r.restarts_system_call() ? r.orig_rax : r.rax) & ~kX32;
+  return static_cast<uint32_t>(machine::restarts_system_call(r) ? r.system_call() : r.requested_call()) &
+         ~kX32;
 }
 
 }  // namespace

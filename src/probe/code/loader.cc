@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "elf/dynamic.h"
+#include "machine/elf.h"
 
 // Loaders do this for debuggers (System V ABI, <link.h>): before and after they change the list of libraries,
 // they call an empty function, _dl_debug_state, with r_debug.r_state telling which.
@@ -54,7 +55,7 @@ bool has_irelative(const elf::ElfFile& file, int64_t table_tag, int64_t size_tag
   for (uint64_t at = 0; at + sizeof(Elf64_Rela) <= end; at += sizeof(Elf64_Rela)) {
     Elf64_Rela relocation;
     std::memcpy(&relocation, &bytes[at], sizeof relocation);
-    if (ELF64_R_TYPE(relocation.r_info) == R_X86_64_IRELATIVE) return true;
+    if (ELF64_R_TYPE(relocation.r_info) == machine::kRelocateIndirect) return true;
   }
   return false;
 }

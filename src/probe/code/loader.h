@@ -41,7 +41,7 @@ class Milestone {
 
   Kind kind_;
   TargetAddr addr_;
-  // glibc's struct r_debug, and the copy an executable that names it gets (R_X86_64_COPY).
+  // glibc's struct r_debug, and the copy an executable that names it gets (a copy relocation).
   std::optional<TargetAddr> debug_;
   std::optional<TargetAddr> debug_copy_;
   bool seen_adding_ = false;

@@ -8,13 +8,13 @@
 #include <algorithm>
 #include <array>
 
+#include "machine/stub.h"
 #include "probe/inject/left_region.h"
 #include "probe/inject/removal.h"
 #include "proc/attachment.h"
 #include "proc/files/maps.h"
 #include "proc/files/status.h"
 #include "proc/left_over_stub.h"
-#include "proc/stub.h"
 #include "proc/stub_site.h"
 #include "proc/target_memory.h"
 #include "proc/tracer_thread.h"
@@ -53,8 +53,8 @@ bool is_of_this_blip(const abi::DataHeader& header) {
 }
 
 bool has_stub(const proc::Memory& memory, const proc::StubSite& site) {
-  std::array<uint8_t, proc::kStubSize> bytes{};
-  return memory.read(site.addr, bytes) && proc::is_stub(bytes);
+  std::array<uint8_t, machine::kStubSize> bytes{};
+  return memory.read(site.addr, bytes) && machine::is_stub(bytes);
 }
 
 // What a blip leaves that is killed in a remote call.

@@ -58,10 +58,10 @@ bool switches_stacks(const Module& module) {
 
 // The main thread has "[stack]"; the others have their TLS at the end of their stack.
 bool on_own_stack(const proc::Thread& thread, pid_t pid, std::span<const proc::Map> maps) {
-  const proc::Map* map = proc::find_map(maps, TargetAddr(thread.registers.rsp));
+  const proc::Map* map = proc::find_map(maps, TargetAddr(thread.registers.sp()));
   if (!map) return true;
   if (thread.tid == pid) return map->path == "[stack]";
-  return map->range.contains(TargetAddr(thread.registers.fs_base));
+  return map->range.contains(TargetAddr(thread.registers.thread_pointer()));
 }
 
 // Ordinary memory that code may be parked in: no devices, and nothing of blip's.

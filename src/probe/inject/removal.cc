@@ -249,7 +249,7 @@ class Remover {
   // The handler still works: they go on, and are looked at again.
   std::optional<Inside> find_trapped(proc::Attachment& attachment) const {
     for (const proc::Thread& thread : attachment.threads()) {
-      const TargetAddr pc(thread.registers.rip);
+      const TargetAddr pc(thread.registers.pc());
       const bool retired = std::any_of(retired_index_.begin(), retired_index_.end(),
                                        [&](const PatchIndex& index) { return index.behind_trap(pc); });
       if (retired || index_.behind_trap(pc)) return Inside{thread.tid};

@@ -88,7 +88,7 @@ void SignalFrames::read_ahead(size_t first) {
   std::vector<proc::ReadRequest> requests;
   uint64_t used = 0;
   for (size_t i = first; i < threads_.size(); ++i) {
-    Stack stack{used_part(maps_, threads_[i].registers.rsp), {}};
+    Stack stack{used_part(maps_, threads_[i].registers.sp()), {}};
     const uint64_t size = stack.range.size();
     const bool shallow = size != 0 && size <= kReadAhead;
     if (shallow && used + size > kReadAhead) break;

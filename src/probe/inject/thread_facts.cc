@@ -24,7 +24,7 @@ pid_t own_tid(const proc::Attachment& attachment, const proc::Thread& thread, pi
 }
 
 TargetAddr in_thread_block(const proc::Thread& thread, int32_t offset) {
-  return TargetAddr(thread.registers.fs_base + static_cast<int64_t>(offset));
+  return TargetAddr(thread.registers.thread_pointer() + static_cast<int64_t>(offset));
 }
 
 bool tid_everywhere(proc::Attachment& attachment, const proc::Memory& memory, pid_t ns_pid, int32_t offset) {
@@ -44,10 +44,10 @@ std::optional<int32_t> search_tid(proc::Attachment& attachment, const proc::Memo
   proc::Thread& first = attachment.threads().front();
   const pid_t tid = own_tid(attachment, first, ns_pid);
   std::vector<uint8_t> bytes(kSearchEnd - kSearchBegin);
-  if (first.registers.fs_base == 0) return std::nullopt;
-  if (!memory.read(TargetAddr(first.registers.fs_base + kSearchBegin), bytes)) {
+  if (first.registers.thread_pointer() == 0) return std::nullopt;
+  if (!memory.read(TargetAddr(first.registers.thread_pointer() + kSearchBegin), bytes)) {
     bytes.resize(256);  // a small thread block at the end of a mapping
-    if (!memory.read(TargetAddr(first.registers.fs_base + kSearchBegin), bytes)) return std::nullopt;
+    if (!memory.read(TargetAddr(first.registers.thread_pointer() + kSearchBegin), bytes)) return std::nullopt;
   }
   for (size_t at = 0; at + 4 <= bytes.size(); at += 4) {
     int32_t value;
@@ -61,7 +61,7 @@ std::optional<int32_t> search_tid(proc::Attachment& attachment, const proc::Memo
 std::optional<jit::Rseq> rseq_of(const proc::Thread& thread) {
   auto config = thread.rseq();
   if (!config || config->area == TargetAddr()) return std::nullopt;
-  const auto offset = static_cast<int64_t>(config->area.value - thread.registers.fs_base);
+  const auto offset = static_cast<int64_t>(config->area.value - thread.registers.thread_pointer());
   if (offset != static_cast<int32_t>(offset)) return std::nullopt;
   return jit::Rseq{static_cast<int32_t>(offset), config->signature};
 }

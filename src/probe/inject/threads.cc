@@ -4,17 +4,17 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "machine/thread_registers.h"
+
 namespace blip::probe {
 
 namespace {
-
-constexpr uint64_t kSyscallSize = 2;
 
 // Where a thread has to go on so that it does at `copy` what it would have done at `pc`.
 proc::Registers moved(const proc::Thread& thread, TargetAddr copy) {
   proc::Registers r = thread.registers;
   // The kernel will take a restarted system call back by the size of its instruction.
-  r.rip = copy.value + (thread.registers.restarts_system_call() ? kSyscallSize : 0);
+  r.set_pc(copy.value + (machine::restarts_system_call(r) ? machine::kSyscallLength : 0));
   return r;
 }
 
@@ -167,7 +167,7 @@ Result<std::vector<TargetAddr>> leave_springboards(proc::Attachment& attachment,
     return there ? index.springboard_at(pc) : nullptr;
   };
   for (proc::Thread& thread : attachment.threads()) {
-    if (const Patch* patch = find(TargetAddr(thread.registers.rip)))
+    if (const Patch* patch = find(TargetAddr(thread.registers.pc())))
       TRY_OK(thread.set_registers(moved(thread, patch->addr)));
   }
   SignalFrames frames(attachment.threads(), memory, maps);
@@ -194,7 +194,7 @@ Result<std::optional<Inside>> find_inside(proc::Attachment& attachment, const pr
   const std::span<const proc::Thread> threads = attachment.threads();
   const PadCode pads(footprint, memory, maps);
   for (const proc::Thread& thread : threads)
-    if (pads.runs(TargetAddr(thread.registers.rip), TargetAddr(thread.registers.rsp)))
+    if (pads.runs(TargetAddr(thread.registers.pc()), TargetAddr(thread.registers.sp())))
       return std::optional(Inside{thread.tid});
 
   SignalFrames frames(threads, memory, maps);

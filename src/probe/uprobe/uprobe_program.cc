@@ -8,12 +8,12 @@
 // A program may be preempted by another hit on the same CPU, so counters of one CPU need atomic adds too.
 #include "probe/uprobe/uprobe_program.h"
 
-#include <asm/ptrace.h>
 #include <fmt/core.h>
 #include <sys/sysmacros.h>
 
 #include <cstddef>
 
+#include "machine/kernel_registers.h"
 #include "proc/files/pid_namespace.h"
 
 namespace blip::probe {
@@ -33,12 +33,6 @@ constexpr uint8_t kFrame = 10;
 constexpr int16_t kKey64 = -8;
 constexpr int16_t kKey32 = -16;
 constexpr int16_t kIds = -24;  // bpf_pidns_info
-
-constexpr int16_t kRegisterOffsets[16] = {
-    offsetof(pt_regs, rax), offsetof(pt_regs, rcx), offsetof(pt_regs, rdx), offsetof(pt_regs, rbx),
-    offsetof(pt_regs, rsp), offsetof(pt_regs, rbp), offsetof(pt_regs, rsi), offsetof(pt_regs, rdi),
-    offsetof(pt_regs, r8),  offsetof(pt_regs, r9),  offsetof(pt_regs, r10), offsetof(pt_regs, r11),
-    offsetof(pt_regs, r12), offsetof(pt_regs, r13), offsetof(pt_regs, r14), offsetof(pt_regs, r15)};
 
 // The value of map[key at frame + offset]: kResult points to it, or is zero.
 void lookup(BpfCode& code, const BpfMap& map, int16_t key) {
@@ -98,11 +92,11 @@ void fill(BpfCode& code, const UprobeProgram& program) {
   code.move_value(kArg2, sizeof UprobeHit::comm);
   code.call(BPF_FUNC_get_current_comm);
   if (!program.registers) return;
-  for (size_t i = 0; i < std::size(kRegisterOffsets); ++i) {
-    code.load64(kArg1, kRegs, kRegisterOffsets[i]);
+  for (size_t i = 0; i < machine::kKernelRegisters.size(); ++i) {
+    code.load64(kArg1, kRegs, machine::kKernelRegisters[i]);
     code.store64(kHit, static_cast<int16_t>(offsetof(UprobeHit, registers) + 8 * i), kArg1);
   }
-  code.load64(kArg1, kRegs, offsetof(pt_regs, eflags));
+  code.load64(kArg1, kRegs, machine::kKernelFlags);
   code.store64(kHit, offsetof(UprobeHit, flags), kArg1);
 }
 
@@ -130,7 +124,7 @@ Result<Fd> load_uprobe_program(const UprobeProgram& program, const UprobeMaps& m
   std::vector<BpfCode::Label> nothing;
   code.move(kRegs, kArg1);
   code.store_value32(kFrame, kKey32, 0);
-  code.load64(kArg1, kRegs, offsetof(pt_regs, rip));
+  code.load64(kArg1, kRegs, machine::kKernelPc);
   code.store64(kFrame, kKey64, kArg1);
   lookup(code, maps.running, kKey32);
   nothing.push_back(code.jump_if_zero(kResult));

@@ -8,6 +8,7 @@
 
 #include "base/fd.h"
 #include "base/result.h"
+#include "machine/kernel_registers.h"
 #include "probe/uprobe/bpf.h"
 
 namespace blip::probe {
@@ -20,10 +21,10 @@ struct UprobeHit {
   uint32_t point;
   uint32_t cpu;
   char comm[16];
-  uint64_t registers[16];  // in encoding order
+  uint64_t registers[machine::kKernelRegisters.size()];  // in encoding order
   uint64_t flags;
 };
-static_assert(sizeof(UprobeHit) == 176);
+static_assert(sizeof(UprobeHit) == 48 + sizeof(UprobeHit::registers));
 
 // The counters of one probed address, which is the map's key.
 struct UprobeEntry {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "machine/features.h"
 #include "proc/files/status.h"
 
 namespace blip::proc {
@@ -41,7 +42,7 @@ Result<std::vector<unsigned>> read_cpus_of_stat() {
 std::optional<std::string> cpu_flags() {
   const auto text = read_proc_file("/proc/cpuinfo");
   if (!text) return std::nullopt;
-  const size_t begin = text->find("\nflags");
+  const size_t begin = text->find("\n" + std::string(machine::kFeatureLine));
   if (begin == std::string::npos) return std::nullopt;
   return text->substr(begin + 1, text->find('\n', begin + 1) - begin - 1);
 }
@@ -101,13 +102,14 @@ Result<std::vector<unsigned>> online_cpus() {
 
 bool tsc_usable() {
   const auto flags = cpu_flags();
-  return flags && has_word(*flags, "constant_tsc") && has_word(*flags, "nonstop_tsc") &&
-         has_word(*flags, "rdtscp");
+  return flags && std::all_of(machine::kClockFeatures.begin(), machine::kClockFeatures.end(),
+                              [&](std::string_view feature) { return has_word(*flags, feature); });
 }
 
 bool shadow_stacks_possible() {
+  if (machine::kShadowStackFeature.empty()) return false;
   const auto flags = cpu_flags();
-  return !flags || has_word(*flags, "user_shstk");
+  return !flags || has_word(*flags, machine::kShadowStackFeature);
 }
 
 }  // namespace blip::proc

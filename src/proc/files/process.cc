@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "machine/elf.h"
 #include "proc/files/permission.h"
 #include "proc/files/thread_names.h"
 
@@ -97,8 +98,9 @@ Status refuse_foreign_machine(pid_t pid, pid_t tid, const std::string& path) {
     return unsupported(fmt::format("process {}: the executable is not an ELF file", pid));
   if (header.e_ident[EI_CLASS] == ELFCLASS32)
     return unsupported(fmt::format("process {}: 32-bit programs are not supported", pid));
-  if (header.e_machine != EM_X86_64)
-    return unsupported(fmt::format("process {}: only x86-64 programs are supported", pid));
+  if (header.e_machine != machine::kElfMachine)
+    return unsupported(
+        fmt::format("process {}: only {} programs are supported", pid, machine::kElfMachineName));
   return {};
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "proc/stub.h"
+#include "machine/stub.h"
 
 #include <sys/syscall.h>
 
@@ -24,7 +24,10 @@
 // shadow stack would forbid) and leaves the red zone alone. The tracer stops the thread after the last call
 // and puts the registers back itself; the rest runs only if the tracer has died.
 
-namespace blip::proc {
+namespace blip::machine {
+
+const uint64_t kStubCall = 13;
+const uint64_t kStubReturn = kStubCall + kSyscallLength;
 
 namespace {
 
@@ -50,8 +53,8 @@ constexpr std::array<uint8_t, 33> kCode = {
 constexpr uint8_t kTrap = 0xcc;  // never reached
 
 constexpr size_t kCallWords = sizeof(StubCall) / sizeof(uint64_t);
-constexpr uint64_t kTest = 11, kStore = 15, kJump = 20, kDone = 22;  // offsets
-static_assert(kCode[kStubCall] == 0x0f && kStore == kStubReturn);
+constexpr uint64_t kTest = 11, kSyscall = 13, kStore = 15, kJump = 20, kDone = 22;  // offsets
+static_assert(kCode[kSyscall] == 0x0f && kStore == kSyscall + kSyscallLength);
 
 // The number of words that are popped where each instruction begins, in order. From kDone on the frame is
 // popped.
@@ -63,35 +66,34 @@ static_assert(sizeof(StubFrame) == 12 * sizeof(uint64_t));
 
 }  // namespace
 
-Registers resume_state(const Registers& stopped) {
-  Registers resume = stopped;
-  resume.orig_rax = static_cast<uint64_t>(-1);
-  if (!stopped.restarts_system_call()) return resume;
-  resume.rip -= kSyscallLength;
-  const bool restart_block = static_cast<int64_t>(stopped.rax) == kRestartBlock;
-  resume.rax = restart_block ? SYS_restart_syscall : stopped.orig_rax;
+ThreadRegisters resume_state(const ThreadRegisters& stopped) {
+  ThreadRegisters resume = stopped;
+  resume.forget_system_call();
+  if (!restarts_system_call(stopped)) return resume;
+  resume.rewind_to_call(stopped.result() == kRestartBlock ? SYS_restart_syscall : stopped.system_call());
   return resume;
 }
 
-StubFrame make_stub_frame(const Registers& resume) {
-  return {.rax = resume.rax,
-          .rdi = resume.rdi,
-          .rsi = resume.rsi,
-          .rdx = resume.rdx,
-          .r10 = resume.r10,
-          .r8 = resume.r8,
-          .r9 = resume.r9,
-          .rcx = resume.rcx,
-          .r11 = resume.r11,
-          .rflags = resume.eflags,
-          .rsp = resume.rsp};
+StubFrame make_stub_frame(const ThreadRegisters& r) {
+  return {.registers = {.number = r.rax, .arguments = {r.rdi, r.rsi, r.rdx, r.r10, r.r8, r.r9}, .more = 0},
+          .others = {r.rcx, r.r11, r.eflags, r.rsp}};
 }
 
-std::array<uint8_t, kStubSize> make_stub(uint64_t resume_rip) {
+ThreadRegisters with_frame(ThreadRegisters registers, const StubFrame& frame) {
+  registers.rax = frame.registers.number;
+  registers.set_arguments(frame.registers.arguments);
+  registers.rcx = frame.others[0];
+  registers.r11 = frame.others[1];
+  registers.eflags = frame.others[2];
+  registers.rsp = frame.others[3];
+  return registers;
+}
+
+std::array<uint8_t, kStubSize> make_stub(uint64_t resume_pc) {
   std::array<uint8_t, kStubSize> stub;
   stub.fill(kTrap);
   std::copy(kCode.begin(), kCode.end(), stub.begin());
-  std::memcpy(stub.data() + kCode.size(), &resume_rip, sizeof resume_rip);
+  std::memcpy(stub.data() + kCode.size(), &resume_pc, sizeof resume_pc);
   return stub;
 }
 
@@ -100,7 +102,7 @@ bool is_stub(std::span<const uint8_t> bytes) {
 }
 
 std::optional<StubPlace> place_in_stub(uint64_t offset) {
-  if (offset == kStubCall || offset == kStore || offset == kJump) return StubPlace{};
+  if (offset == kSyscall || offset == kStore || offset == kJump) return StubPlace{};
   const auto index_in = [&](const auto& begins) {
     return static_cast<size_t>(std::find(begins.begin(), begins.end(), offset) - begins.begin());
   };
@@ -110,17 +112,17 @@ std::optional<StubPlace> place_in_stub(uint64_t offset) {
   return StubPlace{.popped = kCallWords + more, .in_frame = true};
 }
 
-std::optional<size_t> calls_made(uint64_t offset, uint64_t rsp, uint64_t first) {
+std::optional<size_t> calls_made(uint64_t offset, uint64_t sp, uint64_t first) {
   const auto place = place_in_stub(offset);
-  if (!place || place->in_frame || rsp < first) return std::nullopt;
-  const size_t popped = (rsp - first) / sizeof(StubCall);
-  return offset == kTest || offset == kStubCall ? popped - 1 : popped;
+  if (!place || place->in_frame || sp < first) return std::nullopt;
+  const size_t popped = (sp - first) / sizeof(StubCall);
+  return offset == kTest || offset == kSyscall ? popped - 1 : popped;
 }
 
-uint64_t resume_rip_of(std::span<const uint8_t> stub) {
-  uint64_t rip = 0;
-  std::memcpy(&rip, stub.data() + kCode.size(), sizeof rip);
-  return rip;
+uint64_t resume_pc_of(std::span<const uint8_t> stub) {
+  uint64_t pc = 0;
+  std::memcpy(&pc, stub.data() + kCode.size(), sizeof pc);
+  return pc;
 }
 
-}  // namespace blip::proc
+}  // namespace blip::machine

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "proc/stub.h"
+#include "machine/stub.h"
 
 #include <gtest/gtest.h>
 #include <sys/syscall.h>
@@ -8,11 +8,11 @@
 #include <cstring>
 #include <utility>
 
-namespace blip::proc {
+namespace blip::machine {
 namespace {
 
-Registers stopped_at(int64_t rax, int64_t orig_rax) {
-  Registers registers;
+ThreadRegisters stopped_at(int64_t rax, int64_t orig_rax) {
+  ThreadRegisters registers;
   registers.rip = 0x1002;
   registers.rsp = 0x7000;
   registers.rax = static_cast<uint64_t>(rax);
@@ -31,11 +31,11 @@ TEST(Stub, ends_with_the_address_where_the_program_goes_on) {
 
 TEST(Stub, restarts_interrupted_calls_itself) {
   for (const int64_t code : {-512, -513, -514}) {
-    const Registers resume = resume_state(stopped_at(code, SYS_read));
+    const ThreadRegisters resume = resume_state(stopped_at(code, SYS_read));
     EXPECT_EQ(resume.rip, 0x1000u);
     EXPECT_EQ(resume.rax, static_cast<uint64_t>(SYS_read));
   }
-  const Registers block = resume_state(stopped_at(-516, SYS_nanosleep));
+  const ThreadRegisters block = resume_state(stopped_at(-516, SYS_nanosleep));
   EXPECT_EQ(block.rip, 0x1000u);
   EXPECT_EQ(block.rax, static_cast<uint64_t>(SYS_restart_syscall));
 }
@@ -43,7 +43,7 @@ TEST(Stub, restarts_interrupted_calls_itself) {
 TEST(Stub, leaves_other_states_alone) {
   for (const auto& registers :
        {stopped_at(5, -1), stopped_at(-512, -1), stopped_at(-4, SYS_read), stopped_at(0, SYS_read)}) {
-    const Registers resume = resume_state(registers);
+    const ThreadRegisters resume = resume_state(registers);
     EXPECT_EQ(resume.rip, registers.rip);
     EXPECT_EQ(resume.rax, registers.rax);
   }
@@ -65,7 +65,7 @@ TEST(Stub, position_in_the_stub_tells_what_was_popped) {
   }
   for (const uint64_t middle : {5, 7, 9, 12, 14, 16, 21, 24, 28, 33, 48})
     EXPECT_FALSE(place_in_stub(middle)) << middle;
-  EXPECT_EQ(resume_rip_of(make_stub(0x4711)), 0x4711u);
+  EXPECT_EQ(resume_pc_of(make_stub(0x4711)), 0x4711u);
 }
 
 TEST(Stub, position_tells_how_many_calls_were_made) {
@@ -84,18 +84,20 @@ TEST(Stub, position_tells_how_many_calls_were_made) {
 }
 
 TEST(Stub, frame_holds_what_the_stub_pops) {
-  Registers registers = stopped_at(1, -1);
+  ThreadRegisters registers = stopped_at(1, -1);
   registers.rdi = 2;
   registers.r11 = 3;
   registers.eflags = 0x246;
   const StubFrame frame = make_stub_frame(registers);
-  EXPECT_EQ(frame.rax, 1u);
-  EXPECT_EQ(frame.rdi, 2u);
-  EXPECT_EQ(frame.r11, 3u);
-  EXPECT_EQ(frame.rflags, 0x246u);
-  EXPECT_EQ(frame.rsp, 0x7000u);
-  EXPECT_EQ(frame.more, 0u);
+  EXPECT_EQ(frame.registers.number, 1u);
+  EXPECT_EQ(frame.registers.arguments[0], 2u);
+  EXPECT_EQ(frame.others[1], 3u);
+  EXPECT_EQ(frame.others[2], 0x246u);
+  EXPECT_EQ(frame.others[3], 0x7000u);
+  EXPECT_EQ(frame.registers.more, 0u);
+  EXPECT_EQ(with_frame(ThreadRegisters(), frame).r11, 3u);
+  EXPECT_EQ(make_stub_frame(with_frame(ThreadRegisters(), frame)).others, frame.others);
 }
 
 }  // namespace
-}  // namespace blip::proc
+}  // namespace blip::machine
