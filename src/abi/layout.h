@@ -238,8 +238,9 @@ inline constexpr uint32_t kLookSlices = 200;
 // ---- areas
 // -------------------------------------------------------------------------------------------------
 
-// What may be in a region. A number is never given to another kind of area. So a new area does not raise the
-// version: a reader that does not know its number leaves it alone, and finds the others where the list says.
+// The kinds of areas that may be in a region. A number is never given to another kind of area. So a new area
+// does not raise the version: a reader that does not know its number leaves it alone, and finds the others
+// where the list says.
 enum class AreaId : uint32_t {
   kNone = 0,
   kRingControls = 1,  // RingControl[ring_count], always at kRingControlsOffset

@@ -22,7 +22,7 @@ enum class FieldType {
   kStackId,    // 4 bytes, of the hit's stack: the consumer puts its frames into the event
   kStackInfo,  // 8 bytes: see StackInfo
 
-  // What programs of probes captured, only in classes with a hit word: see Field.
+  // Types of what programs of probes captured, only in classes with a hit word: see Field.
   kInt,       // 1, 2, 4 or 8 bytes, or some bits of them
   kBool,      // 1, 2, 4 or 8 bytes
   kChar,      // 1 byte
@@ -40,7 +40,8 @@ enum class FieldType {
   kUint16,
   kUint8,
 
-  // What was collected from many places (collect/steps.h): in the file structures that tell what they lack.
+  // Types of what was collected from many places (collect/steps.h); in the file they are structures that tell
+  // what they lack.
   kCollected,      // { state, size, elements }: members[0], of an output that is a kCollected, or in one
   kCollectedText,  // { state, text }, in a kCollected
 };
@@ -51,7 +52,7 @@ constexpr bool is_plain(FieldType type) {
 // In bytes, of a plain one.
 uint32_t field_size(FieldType type);
 
-// What a field is to the user: readers keep the names of one group apart from those of another.
+// The group of a field, to the user: readers keep the names of one group apart from those of another.
 enum class FieldGroup : uint8_t {
   kOwn,      // of every such event, named by blip: ret, latency_ns, ...
   kContext,  // --context
@@ -78,8 +79,8 @@ struct Field {
   bool is_implicit = false;  // nobody asked for it: left out where events are printed for people
   bool is_duration = false;  // in ns; in the rings, units of the records' clock
 
-  // Of what was captured. `begin` counts from the first byte of the output or, inside of an array or a
-  // sequence, of the element.
+  // These describe what was captured. `begin` counts from the first byte of the output or, inside of an array
+  // or a sequence, of the element.
   uint32_t output = kNoOutput;  // whose bytes it is made of; none: as what it is a member of
   uint32_t begin = 0;
   uint32_t size = 0;  // bytes of a number; of an array or sequence, what the next element lies apart; of a

@@ -28,8 +28,9 @@ class FrameTable {
   Operations cfa_at(FileAddr pc) const;
   // The end of the code from `pc` on that the same rules hold for; 0 if there are none.
   uint64_t end_of_rules(FileAddr pc) const;
-  // Where rsp is at an address whose CFA the table tells by another register: by what the code does from there
-  // on up to where rsp is told. That is so at the end of a function. nullopt if it is not seen.
+  // Says where rsp is at an address whose CFA the table gives by another register, by following the code from
+  // there to a place where the table gives rsp. That is so at the end of a function. nullopt if it is not
+  // seen.
   struct StackEnd {
     int64_t below_cfa = 0;
     bool is_cut = false;  // the frame is given back, all but saved registers

@@ -33,11 +33,11 @@ inline bool restarts_system_call(const ThreadRegisters& r) {
   return r.in_system_call() && is_restart(r.result());
 }
 
-// Of a thread that is stopped by ptrace. False: errno tells why.
+// Reads and writes the registers of a thread that is stopped by ptrace. On false, errno tells why.
 bool read_registers(pid_t tid, ThreadRegisters& into);
 bool write_registers(pid_t tid, const ThreadRegisters& registers);
 
-// Whether calls of the thread also go to a shadow stack, which would miss those that blip makes up.
+// True if calls of the thread also go to a shadow stack, which would miss those that blip makes up.
 bool has_shadow_stack(pid_t tid);
 
 // The processor's own breakpoint: the stopped thread stops before it executes `address`. False: errno tells why.

@@ -33,7 +33,7 @@ extern "C" {
 namespace blip::probe {
 namespace {
 
-// What a child and its test share.
+// A child and its test share this.
 struct Shared {
   std::atomic<uint64_t> calls;
   std::atomic<int> started;  // threads

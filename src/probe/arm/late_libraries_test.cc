@@ -19,7 +19,7 @@ class LateLibraries : public TracedWorker {
     armed_ = *std::move(armed);
   }
 
-  // What the loader would do: the file's bytes are there again, or others.
+  // Does what the loader would do: the file's bytes are there again, or others.
   void put(const std::vector<uint8_t>& bytes) { ASSERT_TRUE(traced_.memory_.write(library_.begin, bytes)); }
   std::vector<uint8_t> now() {
     std::vector<uint8_t> bytes(original_.size());

@@ -31,7 +31,7 @@ bool plausible(const abi::SiteEntry& e) {
          e.addr / abi::kPageSize == (e.addr + e.size - 1) / abi::kPageSize;
 }
 
-// Where the entry's jump leads; nothing if it is not one to a place of its own.
+// Returns the target of the entry's jump; nothing if it does not lead to a place of its own.
 TargetAddr jump_target(const abi::SiteEntry& e) {
   int32_t distance;
   if (e.length < sizeof distance + 1) return {};

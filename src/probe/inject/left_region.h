@@ -39,7 +39,7 @@ Status check_owner(const abi::DataHeader& untrusted_header);
 // Where the text was changed, sorted; of a place that was probed more than once there may be several.
 Result<std::vector<abi::SiteEntry>> read_site_entries(const proc::Memory& memory, const LeftRegion& region);
 
-// Whether the entry's jump stands in the text.
+// True if the entry's jump stands in the text.
 Result<bool> is_in_text(const proc::Memory& memory, const abi::SiteEntry& entry);
 
 // One patch for each entry that the text may still hold. Only places that really hold what the table says are
@@ -47,7 +47,7 @@ Result<bool> is_in_text(const proc::Memory& memory, const abi::SiteEntry& entry)
 Result<PatchTable> patches_of(const proc::Memory& memory, std::span<const proc::Map> maps,
                               std::span<const abi::SiteEntry> sorted);
 
-// What belongs to the region: the memory below it and the pads that its header names.
+// Returns what belongs to the region: the memory below it and the pads that its header names.
 Footprint footprint_of(const LeftRegion& region, std::span<const proc::Map> maps);
 
 // How much private memory of blip's lies below the data: the gate page, and that of traps, whose size the

@@ -52,10 +52,10 @@ enum class Owner { kIsDead, kMayBeThisBlip };
 Result<Leftovers> clean_leftovers(const proc::Process& process, proc::Memory& memory,
                                   const RegionSaver& save = {}, Owner owner = Owner::kIsDead);
 
-// Whether the process maps memory of a blip's, living or dead. False also where it may not be looked at.
+// True if the process maps memory of a blip, living or dead. Also false if blip may not look at the process.
 bool has_blip_memory(pid_t pid);
 
-// Whether a blip that lives traces the process.
+// True if a living blip traces the process.
 bool is_traced_by_blip(const proc::Process& process, const proc::Memory& memory);
 
 // Takes away every descriptor and mapping of blip's but these, for an attempt that failed before anything was

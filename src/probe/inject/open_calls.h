@@ -22,7 +22,7 @@ class OpenCalls {
   void know_nothing() { known_ = false; }
   OpenCalls& operator+=(const OpenCalls& other);
 
-  // Of one class; none: not known.
+  // The open calls of one class; none if they are not known.
   std::optional<uint64_t> of(uint32_t class_id) const;
 
  private:

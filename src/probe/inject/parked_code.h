@@ -21,7 +21,7 @@ namespace blip::probe {
 
 Parking parking_of(std::span<const Module> modules);
 
-// Whether memory has to be searched: the program switches stacks, or a thread stands on one that is not its
+// True if memory has to be searched: the program switches stacks, or a thread stands on one that is not its
 // own.
 bool may_park_code(Parking parking, proc::Attachment& attachment, const proc::Memory& memory,
                    std::span<const proc::Map> maps);

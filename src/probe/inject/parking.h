@@ -5,8 +5,8 @@
 
 namespace blip::probe {
 
-// Whether a program switches stacks by itself, so that interrupted code may wait where no thread leads to.
-// The values are in DataHeader::parking.
+// Says whether a program switches stacks by itself, so that interrupted code may wait where no thread leads
+// to. The values are in DataHeader::parking.
 enum class Parking : uint32_t {
   kUnknown = 0,  // nothing says so: as the threads look when they are stopped
   kLikely = 1,   // it knows swapcontext, or something of the kind

@@ -41,9 +41,8 @@ struct SharedFile {
   int remote_fd = -1;
 };
 
-// What is asked of the target: files first, which blip opens and gives their size; then, in one go, all
-// mappings of them, and the descriptors closed again. If a place has been taken meanwhile, all of it once
-// more.
+// The target is asked for files first, which blip opens and gives their size. Then it maps all of them in one
+// go, and closes the descriptors. If a place has been taken meanwhile, all of this is done once more.
 class RegionMapper {
  public:
   RegionMapper(proc::RemoteCaller& caller, const proc::Process& process, std::vector<proc::Map> maps)

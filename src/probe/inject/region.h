@@ -35,13 +35,13 @@ struct PadFile {
   uint64_t trampolines_offset = 0;  // of the first frame
 };
 
-// What forks copy of a trace's memory.
+// The sizes of a trace's memory that forks copy.
 struct PrivateSizes {
   uint64_t traps = 0;
   uint64_t shadow = 0;
 };
 
-// What the target only reads: unwind tables.
+// The size of what the target only reads: unwind tables.
 struct TableSize {
   uint64_t bytes = 0;  // whole pages; 0: none
 };
@@ -89,16 +89,16 @@ struct TargetRegion {
   Status allocate(std::span<const RegionPart> parts) const;
 };
 
-// What the target may write to from the first hit on: all but the site table, the rings of CPUs that are
-// offline, what comes later of the others, and histograms of classes from `live_classes` on, which nobody has
-// yet.
+// Memory that the target may write to from the first hit on: all but the site table, the rings of CPUs that
+// are offline, what comes later of the others, and histograms of classes from `live_classes` on, which nobody
+// has yet.
 std::vector<RegionPart> live_parts(const abi::Geometry& geometry, const ring::FirstRoom& room,
                                    std::span<const unsigned> online, uint32_t live_classes);
 // The histograms of some classes; empty: there are none.
 std::vector<RegionPart> histogram_parts(const abi::Geometry& geometry, std::span<const unsigned> online,
                                         uint32_t first, uint32_t last);
 
-// What of the target's memory belongs to a trace.
+// The parts of the target's memory that belong to a trace.
 struct Footprint {
   TargetAddr control;
   uint64_t data_size = 0;

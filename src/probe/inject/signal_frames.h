@@ -15,7 +15,7 @@
 
 namespace blip::probe {
 
-// Where a signal handler will return to.
+// The code to which a signal handler will return.
 struct InterruptedCode {
   TargetAddr pc;
   TargetAddr sp;
@@ -28,8 +28,8 @@ class SignalFrames {
   SignalFrames(std::span<const proc::Thread> threads, const proc::Memory& memory,
                std::span<const proc::Map> maps);
 
-  // What handlers of threads[i] interrupted, one per frame. Fails if a stack cannot be searched: then
-  // anything may be on it.
+  // Returns the code that handlers of threads[i] interrupted, one per frame. Fails if a stack cannot be
+  // searched: then anything may be on it.
   Result<std::vector<InterruptedCode>> interrupted(size_t i);
 
  private:
@@ -59,7 +59,7 @@ class SignalFrames {
   size_t first_ahead_ = 0;
   std::vector<Stack> ahead_;  // the stacks that threads_ from first_ahead_ on are on
   std::optional<TargetAddr> known_restorer_;
-  // Of the thread being searched.
+  // The stacks of the thread that is being searched.
   std::vector<uint64_t> stacks_;  // further ones
   std::vector<AddrRange> searched_;
   std::vector<InterruptedCode> found_;

@@ -19,7 +19,7 @@ constexpr uint64_t signal_bit(int signal) { return uint64_t{1} << (signal - 1); 
 // Bytes of memory for so many traps.
 uint64_t trap_memory_size(size_t traps);
 
-// What the kernel has for a signal; `table` is that of the target's traps, whose scratch is used.
+// Returns the kernel's action for a signal; `table` is that of the target's traps, whose scratch is used.
 Result<abi::SignalAction> remote_action(proc::RemoteCaller& caller, const proc::Memory& memory,
                                         TargetAddr table, int signal);
 Status set_remote_action(proc::RemoteCaller& caller, proc::Memory& memory, TargetAddr table, int signal,

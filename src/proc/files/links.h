@@ -15,7 +15,7 @@ namespace blip::proc {
 std::string executable_link(pid_t pid);
 // The very file behind a mapping, also if it was deleted or replaced. Needs a capability.
 std::string map_link(pid_t pid, AddrRange mapping);
-// What the process calls "/".
+// The folder that the process calls "/".
 std::string root_link(pid_t pid);
 
 }  // namespace blip::proc

@@ -8,7 +8,7 @@
 
 namespace blip::session {
 
-// What is known of the calls of one function, of one process or of several.
+// The totals of the calls of one function, in one process or in several.
 struct CallTotals {
   ring::Histogram latencies;         // of those that returned
   uint64_t abandoned = 0;            // that will never return

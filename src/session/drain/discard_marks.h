@@ -8,8 +8,8 @@
 
 namespace blip::session {
 
-// Where in one ring hits were discarded. The counter is read before the place: what it counts was discarded
-// in front of that place, and where the ring is full exactly there, since its head stands still.
+// Remembers where in one ring hits were discarded. The counter is read before the place: what it counts was
+// discarded in front of that place, and where the ring is full exactly there, since its head stands still.
 class DiscardMarks {
  public:
   struct Mark {

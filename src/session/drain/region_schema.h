@@ -18,7 +18,8 @@ inline constexpr char kNoRoomToDescribe[] =
     "there is no room in the process to describe all of its events: should blip be killed, `blip clean "
     "--save` cannot read those of what comes now";
 
-// What a later blip must know to make a trace of the records in a region: written into the region as text.
+// All that a later blip must know to make a trace of the records in a region. It is written into the region
+// as text.
 struct RegionSchema {
   ctf::TraceInfo info;
   ctf::Uuid uuid{};    // of the trace that was being written
@@ -32,8 +33,8 @@ struct RegionSchema {
 
 std::string to_text(const RegionSchema& schema);
 
-// Of text that anybody may have changed: every class is laid out as its fields say, ids are unique and follow
-// each other.
+// Parses text that anybody may have changed: every class is laid out as its fields say, ids are unique and
+// follow each other.
 Result<RegionSchema> parse_region_schema(std::string_view untrusted_text);
 
 }  // namespace blip::session

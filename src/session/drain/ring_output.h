@@ -14,7 +14,7 @@
 
 namespace blip::session {
 
-// Where the events of one process and its children go. `dir` outlives those who write.
+// The place to which the events of one process and its children go. `dir` outlives those who write.
 struct TraceOutput {
   const ctf::TraceDir& dir;
   ctf::Uuid uuid;
@@ -36,7 +36,7 @@ class RingOutput {
   static Result<RingOutput> create(const TraceOutput& output, uint32_t number, std::string name, uint32_t cpu,
                                    int32_t vpid);
 
-  // Where an event of the process goes. Null if there is no stream for it: flush() tells why.
+  // Returns the writer for an event of the process. Null if there is no stream for it; flush() tells why.
   [[gnu::always_inline]] ctf::StreamWriter* writer_for(int32_t pid) {
     if (pid != vpid_ && !of_several_) [[unlikely]]
       begin_several();

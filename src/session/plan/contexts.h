@@ -53,7 +53,7 @@ using ContextRows = std::span<const ContextRow* const>;
 // All that --context knows, in the order of its help.
 ContextRows known_contexts();
 
-// What every event of a return has, behind its contexts.
+// Every event of a return has these fields behind its contexts.
 std::span<const ContextField> return_fields();
 
 // The field in events. Contexts lie in the scope of their name.
