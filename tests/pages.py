@@ -306,9 +306,10 @@ def run_page(path, blip, show):
     finally:
         shell.end()
         shutil.rmtree(directory, ignore_errors=True)
+    name = path.resolve().relative_to(TREE) if path.resolve().is_relative_to(TREE) else path.name
     for line, reason in page.not_run:
-        print(f"{path.name}:{line}: not run: {reason}")
-    print(f"{path.name}: {len(page.commands)} commands, {found} lies found, {len(page.not_run)} blocks not run")
+        print(f"{name}:{line}: not run: {reason}")
+    print(f"{name}: {len(page.commands)} commands, {found} lies found, {len(page.not_run)} blocks not run")
     if not page.commands:
         raise Failure("no command")
 
