@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Every link of the documents leads somewhere, every message in docs/troubleshooting.md is one that blip prints, and
-docs/ARCHITECTURE.md names every room and only files that exist."""
+documents name only sources that exist, and docs/ARCHITECTURE.md names every room."""
 import pathlib
 import re
 import subprocess
@@ -56,11 +56,16 @@ def unknown_messages(text, source):
                 yield f"no such message in the source: {message}"
 
 
-def architecture_problems(text):
-    """Each file named exists; each room of CMakeLists.txt has a row in the table of rooms."""
-    for name in re.findall(r"`(src/[^`]+)`", text):
-        if not (ROOT / name).exists():
+def missing_sources(text):
+    """Names like src/ring/reader.h, or ring/reader.h, of files that do not exist."""
+    for name in sorted(set(re.findall(r"\b((?:[a-z_0-9]+/)+[a-z_0-9]+\.(?:h|cc|S))\b", text))):
+        area = (name if name.startswith("src/") else f"src/{name}").split("/")[1]
+        if (ROOT / "src" / area).is_dir() and not any((ROOT / at / name).exists() for at in ("", "src")):
             yield f"there is no {name}"
+
+
+def architecture_problems(text):
+    """Each room of CMakeLists.txt has a row in the table of rooms."""
     table = text[text.index("| room |"):].split("\n\n")[0]
     named = {room for row in re.findall(r"^\| (.*?) \|", table, re.M) for room in re.findall(r"`([^`]+)`", row)}
     yield from (f"the table of rooms has no {room}" for room in sorted(set(rooms()) - named))
@@ -73,6 +78,7 @@ def main():
         text, name = path.read_text(), path.relative_to(ROOT)
         links += len(LINK.findall(CODE.sub("", text)))
         problems += [f"{name}: {problem}" for problem in broken_links(path, text)]
+        problems += [f"{name}: {problem}" for problem in missing_sources(text)]
         if name == pathlib.Path("docs/troubleshooting.md"):
             problems += [f"{name}: {problem}" for problem in unknown_messages(text, source)]
         if name == pathlib.Path("docs/ARCHITECTURE.md"):
