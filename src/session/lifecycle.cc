@@ -144,6 +144,16 @@ void Lifecycle::look(const FamilyNews& news, std::vector<LifeLook::Heard> heard_
   lives_.see(std::move(look));
 }
 
+void Lifecycle::settle(uint64_t until_ns) {
+  put(lives_.settle(until_ns));
+  if (live_) live_->complete(lives_.complete_until());
+}
+
+void Lifecycle::finish() {
+  put(lives_.finish());
+  live_.reset();
+}
+
 void Lifecycle::put(const std::vector<LifeEvent>& events) {
   for (const LifeEvent& event : events) {
     const uint16_t id = ids_[event.kind];

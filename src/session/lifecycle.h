@@ -33,7 +33,8 @@ class Lifecycle {
 
   // Before the first look: also write a stream of the trace, which must declare streams of several processes.
   Status write_to(const TraceOutput& output);
-  void show_to(LiveMerge* live) { live_ = live; }
+  // From now on, hand events to `live`, until finish().
+  void show_to(LiveMerge& live) { live_ = std::make_unique<LiveSource>(live); }
 
   // A process that is watched from now on: it, its threads and libraries are there already.
   void begin(ProcessId process, bool has_pads);
@@ -43,10 +44,8 @@ class Lifecycle {
   // One look, now, after the family's scan. Which events are told by it is decided by settle().
   void look(const FamilyNews& news, std::vector<LifeLook::Heard> heard_of, std::vector<pid_t> lost);
   // All records up to this time have come.
-  void settle(uint64_t until_ns) { put(lives_.settle(until_ns)); }
-  void finish() { put(lives_.finish()); }
-  // Events older than this have been told.
-  uint64_t complete_until() const { return lives_.complete_until(); }
+  void settle(uint64_t until_ns);
+  void finish();
   Status flush(bool all) { return stream_ ? (all ? stream_->flush_all() : stream_->flush_full()) : Status(); }
   // Told.
   uint64_t events() const { return events_; }
@@ -63,7 +62,7 @@ class Lifecycle {
   bool has_looked_ = false;
   std::map<pid_t, int32_t> roots_;  // traced processes, as they see themselves
   std::unique_ptr<ctf::StreamWriter> stream_;
-  LiveMerge* live_ = nullptr;
+  std::unique_ptr<LiveSource> live_;
   uint64_t events_ = 0;
 };
 

@@ -134,7 +134,7 @@ void Session::Impl::finish(Summary& summary, const Hooks& hooks) {
   for (const auto& process : live) retire(*process);
   end_lifecycle();
   if (merge)
-    totals.events += context.limit.taken + merge->show(UINT64_MAX, context.limit.most - context.limit.taken);
+    totals.events += context.limit.taken + merge->show_all(context.limit.most - context.limit.taken);
   if (merge && merge->late() != 0)
     warnings.push_back(
         fmt::format("{} events are not in the order of time: threads were held up in the middle of them for "

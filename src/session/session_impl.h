@@ -71,7 +71,6 @@ struct Session::Impl {
   End loop(const Hooks& hooks);
   uint64_t drain();
   uint64_t heard_until(uint64_t now_ns) const;
-  uint64_t complete_until(uint64_t now_ns) const;
   bool limit_is_reached() const;
   bool wait(std::chrono::milliseconds pause);
   std::optional<End> drop_gone(const Hooks& hooks);
@@ -106,10 +105,10 @@ struct Session::Impl {
   ctf::TraceInfo info;
   TraceContext context;
   std::optional<Statedump> statedump;  // kRecord
+  std::optional<LiveMerge> merge;      // the sources of its events are below
   std::optional<Spawn> spawn;
   std::vector<std::unique_ptr<TracedProcess>> planned;
   std::vector<std::unique_ptr<TracedProcess>> live;
-  std::optional<LiveMerge> merge;
   std::vector<proc::Process> unarmed;  // nothing in them matches yet
   std::optional<Family> family;        // where it matters who comes and goes
   std::optional<Lifecycle> lifecycle;

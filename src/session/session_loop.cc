@@ -27,29 +27,22 @@ milliseconds pause_after(uint64_t bytes, uint64_t ring_size) {
 
 uint64_t Session::Impl::drain() {
   if (merge && merge->is_held_up()) {
-    context.limit.taken += merge->go_on(context.limit.most - context.limit.taken);
+    context.limit.taken += merge->show(context.limit.most - context.limit.taken);
     return 0;
   }
   const ctf::ClockPair start = context.clock.sample();
   uint64_t bytes = 0;
   for (const auto& process : live) bytes = std::max(bytes, process->consumer().drain(start));
   settle_lives(start.ns);
-  if (merge)
-    context.limit.taken += merge->show(complete_until(start.ns), context.limit.most - context.limit.taken);
+  if (merge) context.limit.taken += merge->show(context.limit.most - context.limit.taken);
   return bytes;
 }
 
+// What any process may still bring is not older.
 uint64_t Session::Impl::heard_until(uint64_t now_ns) const {
   uint64_t until = now_ns;
   for (const auto& process : live) until = std::min(until, process->consumer().complete_until());
   return until;
-}
-
-// The earliest of all sources: what any of them may still bring is not older.
-uint64_t Session::Impl::complete_until(uint64_t now_ns) const {
-  const uint64_t until = heard_until(now_ns);
-  // What has come to be since the last look at it goes before what it did.
-  return lifecycle ? std::min(until, lifecycle->complete_until()) : until;
 }
 
 // Also by events that only wait for their reader.

@@ -78,7 +78,7 @@ Status Session::Impl::open_output(const proc::Process& first) {
 }
 
 Status Session::Impl::register_streams(TracedProcess& process) {
-  if (merge) process.consumer().show_to(&*merge);
+  if (merge) process.consumer().show_to(*merge);
   if (!dir) return {};
   TRY_OK(write_metadata());
   const std::string prefix = streams == 0 ? "" : fmt::format("pid{}-{}-", process.process().pid(), streams);

@@ -63,8 +63,8 @@ class Consumer {
   // Before the first drain: also write streams, with stream_count() numbers from output.first_stream on.
   Status write_to(TraceOutput output);
   uint64_t stream_count() const { return streams().size() * RingOutput::kStreamsPerRing; }
-  // From now on, hand events to `live`.
-  void show_to(LiveMerge* live) { live_ = live; }
+  // From now on, hand events to `live`, until finish().
+  void show_to(LiveMerge& live) { live_ = std::make_unique<LiveSource>(live); }
 
   // One round, begun at `start`, a sample of the clock; returns the bytes drained. One sample serves all
   // consumers: what lies between the last two is converted fastest.
@@ -131,6 +131,11 @@ class Consumer {
   // The same for a record with a hit word; `frames` is what the rings do not hold. False: it is malformed.
   bool put_packed(RingOutput* out, uint64_t time_ns, uint16_t class_id, int32_t pid,
                   std::span<const uint8_t> untrusted_record, std::span<const uint64_t> frames);
+  // After a round, and after the last one.
+  void tell_complete() {
+    if (live_) live_->complete(complete_until());
+  }
+  void end_live() { live_.reset(); }
   void flush(bool all);
   void flush_one(RingOutput& output, bool all);
   // What reached the files, and what got lost on the way there.
@@ -160,7 +165,7 @@ class Consumer {
 
   int32_t vpid_;
   std::unique_ptr<const TraceOutput> trace_;
-  LiveMerge* live_ = nullptr;
+  std::unique_ptr<LiveSource> live_;
   std::vector<ring::Histogram> latencies_;                  // by class id
   std::vector<std::unique_ptr<ctf::EventPacker>> packers_;  // by class id, of those with a hit word
   uint64_t events_ = 0;

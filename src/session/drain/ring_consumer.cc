@@ -306,6 +306,7 @@ uint64_t RingConsumer::drain(ctf::ClockPair start) {
   round_start_ns_ = start.ns;
   const uint64_t bytes = drain_rings(false);
   flush(false);
+  tell_complete();
   if (const auto error = filler_ ? filler_->error() : std::nullopt) note_error(*error);
   return bytes;
 }
@@ -327,6 +328,7 @@ void RingConsumer::finish() {
   drain_rings(true);
   tell_all_discarded();
   flush(true);
+  end_live();
   for (uint32_t i = 0; i < rings_.size() && !outputs_.empty(); ++i) release(i);
 }
 

@@ -50,7 +50,7 @@ class RingConsumerTest : public ::testing::Test {
   RingConsumerTest() {
     std::string pattern = ::testing::TempDir() + "/blip-consumer-XXXXXX";
     root_ = ::mkdtemp(pattern.data());
-    consumer_.show_to(&live_);
+    consumer_.show_to(live_);
   }
   ~RingConsumerTest() override { std::filesystem::remove_all(root_); }
 
@@ -91,11 +91,11 @@ class RingConsumerTest : public ::testing::Test {
     ctf::ClockPair start = clock_.sample();
     start.ns += kLater;
     consumer_.drain(start);
-    live_.show(consumer_.complete_until(), UINT64_MAX);
+    live_.show(UINT64_MAX);
   }
   void finish() {
     consumer_.finish();
-    live_.show(UINT64_MAX, UINT64_MAX);
+    live_.show(UINT64_MAX);
   }
 
   std::string root_;

@@ -111,6 +111,7 @@ uint64_t UprobeConsumer::drain(ctf::ClockPair start) {
   tell_discarded(discarded, start.ns);
   note_complete(start.ns);
   flush(false);
+  tell_complete();
   return bytes;
 }
 
@@ -128,6 +129,7 @@ void UprobeConsumer::finish() {
   }
   tell_discarded(uprobes_.discarded_by_cpu(), clock_.sample().ns);
   flush(true);
+  end_live();
 }
 
 void UprobeConsumer::tell_discarded(const std::vector<uint64_t>& discarded, uint64_t now_ns) {
