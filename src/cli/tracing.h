@@ -11,7 +11,7 @@
 namespace blip::cli {
 
 struct TracingHooks {
-  session::EventSink sink;                              // may be empty
+  session::ShowEvent sink;                              // may be empty
   std::function<bool()> is_full;                        // see session::Hooks; may be empty
   std::function<void()> end_of_round;                   // after each drain; may be empty
   std::function<void()> detached;                       // from now on output may wait; may be empty

@@ -8,7 +8,7 @@
 #include "base/result.h"
 #include "probe/arm/instrumentation.h"
 #include "session/drain/call_totals.h"
-#include "session/drain/consumer.h"
+#include "session/drain/event_drain.h"
 #include "session/drain/region_schema.h"
 #include "session/summary.h"
 
@@ -21,7 +21,7 @@ class EventSource {
   virtual ~EventSource() = default;
 
   virtual const probe::ArmReport& report() const = 0;
-  virtual Consumer& consumer() = 0;
+  virtual EventDrain& events() = 0;
   // Counting: how often the probes of a class were hit.
   virtual uint64_t class_hits(uint32_t class_id) const = 0;
   // How the calls of a function whose returns are probed went; in units of the clock if counting, else in ns.

@@ -19,17 +19,17 @@ constexpr int kChildRounds = 16;  // children may fork while they are being rest
 
 }  // namespace
 
-Result<std::unique_ptr<PadSource>> PadSource::arm(Plan plan, const ConsumerInput& input) {
+Result<std::unique_ptr<PadSource>> PadSource::arm(Plan plan, const DrainInput& input) {
   std::unique_ptr<PadSource> self(new PadSource(plan));
   const uint64_t start_tsc = ring::RecordClock{plan.options.monotonic_clock}();
   TRY(self->instrumentation_,
       probe::Instrumentation::arm(plan.process, plan.memory, plan.modules, std::move(plan.sites),
                                   std::move(plan.probes), plan.options));
-  self->consumer_.emplace(input, RingInput{.geometry = self->instrumentation_->geometry(),
-                                           .region = self->instrumentation_->region(),
-                                           .vpid = plan.process.ns_pid(),
-                                           .start_tsc = start_tsc,
-                                           .filler = self->instrumentation_->filler()});
+  self->drain_.emplace(input, RingInput{.geometry = self->instrumentation_->geometry(),
+                                        .region = self->instrumentation_->region(),
+                                        .vpid = plan.process.ns_pid(),
+                                        .start_tsc = start_tsc,
+                                        .filler = self->instrumentation_->filler()});
   return self;
 }
 
@@ -47,7 +47,7 @@ CallTotals PadSource::class_calls(uint32_t class_id, uint32_t frame_class) const
   const abi::Geometry& geometry = instrumentation_->geometry();
   const uint8_t* region = instrumentation_->region();
   return {.latencies = geometry.latencies ? ring::LatencyReader(geometry, region).class_latencies(class_id)
-                                          : consumer_->latencies(class_id),
+                                          : drain_->latencies(class_id),
           .abandoned = ring::CounterReader(geometry, region).class_totals(frame_class).abandoned,
           .open = instrumentation_->open_calls().of(frame_class)};
 }

@@ -8,7 +8,7 @@
 #include "base/fd.h"
 #include "proc/files/memory.h"
 #include "proc/files/process.h"
-#include "session/drain/ring_consumer.h"
+#include "session/drain/pad_drain.h"
 #include "session/event_source.h"
 
 namespace blip::session {
@@ -26,10 +26,10 @@ class PadSource final : public EventSource {
     probe::ArmOptions options;
   };
 
-  static Result<std::unique_ptr<PadSource>> arm(Plan plan, const ConsumerInput& input);
+  static Result<std::unique_ptr<PadSource>> arm(Plan plan, const DrainInput& input);
 
   const probe::ArmReport& report() const override { return instrumentation_->report(); }
-  Consumer& consumer() override { return *consumer_; }
+  EventDrain& events() override { return *drain_; }
   bool describe(const RegionSchema& schema) override {
     return instrumentation_->write_schema(to_text(schema));
   }
@@ -67,7 +67,7 @@ class PadSource final : public EventSource {
   pid_t pid_;
   bool follow_fork_;
   std::unique_ptr<probe::Instrumentation> instrumentation_;
-  std::optional<RingConsumer> consumer_;
+  std::optional<PadDrain> drain_;
   std::vector<Child> children_;  // known ones; looked for only when the process has gone
   std::vector<HiddenChild> hidden_children_;
 };

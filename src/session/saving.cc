@@ -14,7 +14,7 @@
 #include "ctf/packet.h"
 #include "ctf/trace_dir.h"
 #include "ring/format.h"
-#include "session/drain/ring_consumer.h"
+#include "session/drain/pad_drain.h"
 #include "session/statedump.h"
 
 namespace blip::session {
@@ -205,27 +205,26 @@ Result<SavedTrace> save_trace(SavedRegion region, pid_t pid, const std::string& 
   schema.info.streams_of_several = false;
   TRY_OK(write_metadata());
   EventLimit limit;
-  RingConsumer consumer({.pid = pid,
-                         .vpid = schema.vpid,
-                         .classes = schema.classes,
-                         .clock = clock,
-                         .limit = limit,
-                         .latency_rate = measured_latency_rate(clock)},
-                        {.geometry = region.geometry,
-                         .region = region.bytes.data(),
-                         .vpid = schema.vpid,
-                         .start_tsc = schema.start.tsc,
-                         .ring_pids = first_pids(region)});
-  TRY_OK(
-      consumer.write_to({.dir = trace, .uuid = uuid, .prefix = "", .first_stream = 0, .before_several = [&] {
+  PadDrain drain({.pid = pid,
+                  .vpid = schema.vpid,
+                  .classes = schema.classes,
+                  .clock = clock,
+                  .limit = limit,
+                  .latency_rate = measured_latency_rate(clock)},
+                 {.geometry = region.geometry,
+                  .region = region.bytes.data(),
+                  .vpid = schema.vpid,
+                  .start_tsc = schema.start.tsc,
+                  .ring_pids = first_pids(region)});
+  TRY_OK(drain.write_to({.dir = trace, .uuid = uuid, .prefix = "", .first_stream = 0, .before_several = [&] {
                            schema.info.streams_of_several = true;
                            return write_metadata();
                          }}));
   copy_statedump(schema, trace, uuid);
   const bool killed_is_there = cut_killed_trace(region);
-  consumer.finish();
-  if (consumer.output_error()) return *consumer.output_error();
-  const ConsumerTotals totals = consumer.totals();
+  drain.finish();
+  if (drain.output_error()) return *drain.output_error();
+  const DrainTotals totals = drain.totals();
   saved.events = totals.events;
   saved.discarded = totals.discarded;
   saved.skipped = totals.skipped;

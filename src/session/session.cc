@@ -15,7 +15,7 @@ namespace blip::session {
 Status Session::Impl::go() {
   if (!spawn) return {};
   if (spawn->early) {
-    if (merge) spawn->early->consumer().show_to(*merge);
+    if (merge) spawn->early->events().show_to(*merge);
     retire(*spawn->early);
   }
   return spawn->command.go();
@@ -31,7 +31,7 @@ Summary Session::Impl::run(const Hooks& hooks) {
         [this](const ctf::EventClass& c, uint64_t ip) { return event_name(c, ip); });
   if (merge) merge->stop_when(hooks.is_full);
   for (const auto& process : live)
-    if (merge) process->consumer().show_to(*merge);
+    if (merge) process->events().show_to(*merge);
   if (lifecycle && merge) lifecycle->show_to(*merge);
   watch_all();
   if (family) look_at_family();

@@ -16,7 +16,7 @@ namespace blip::session {
 
 // What run() tells while it goes on; each may be empty.
 struct Hooks {
-  EventSink sink;                                  // every event, in the order of time (Mode::kTrace)
+  ShowEvent sink;                                  // every event, in the order of time (Mode::kTrace)
   std::function<bool()> is_full;                   // true: the sink can take no more for now
   std::function<void()> end_of_round;              // there is nothing more for now
   std::function<void()> detached;                  // the targets are left; what follows is only said

@@ -21,13 +21,13 @@ std::string size_text(uint64_t bytes) {
 }  // namespace
 
 void Session::Impl::add_totals(TracedProcess& process) {
-  const ConsumerTotals more = process.consumer().totals();
+  const DrainTotals more = process.events().totals();
   totals.events += more.events;
   totals.discarded += more.discarded;
   totals.skipped += more.skipped + process.lost_with_others();
   totals.malformed += more.malformed;
   totals.ring_needed = std::max(totals.ring_needed, more.ring_needed);
-  for (std::string& warning : process.consumer().warnings()) warnings.push_back(std::move(warning));
+  for (std::string& warning : process.events().warnings()) warnings.push_back(std::move(warning));
   if (options.mode == Mode::kCount && !options.latencies) process.add_hits(hits);
   if (options.mode == Mode::kRecord || options.latencies) process.add_calls(calls);
 }
@@ -133,8 +133,7 @@ void Session::Impl::finish(Summary& summary, const Hooks& hooks) {
   if (hooks.detached) hooks.detached();
   for (const auto& process : live) retire(*process);
   end_lifecycle();
-  if (merge)
-    totals.events += context.limit.taken + merge->show_all(context.limit.most - context.limit.taken);
+  if (merge) totals.events += context.limit.taken + merge->show_all(context.limit.most - context.limit.taken);
   if (merge && merge->late() != 0)
     warnings.push_back(
         fmt::format("{} events are not in the order of time: threads were held up in the middle of them for "

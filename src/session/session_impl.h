@@ -122,7 +122,7 @@ struct Session::Impl {
   Armed armed;
   double waited_ms = 0;        // for a first process to come: nobody's doing
   double registration_ms = 0;  // of armed.total_ms: metadata and stream files
-  ConsumerTotals totals;
+  DrainTotals totals;
   std::vector<std::optional<uint64_t>> hits;     // by class id - 1: summed over processes as they go
   std::vector<std::optional<CallTotals>> calls;  // the same of functions whose returns are probed
   std::vector<std::string> warnings;

@@ -32,7 +32,7 @@ uint64_t Session::Impl::drain() {
   }
   const ctf::ClockPair start = context.clock.sample();
   uint64_t bytes = 0;
-  for (const auto& process : live) bytes = std::max(bytes, process->consumer().drain(start));
+  for (const auto& process : live) bytes = std::max(bytes, process->events().drain(start));
   settle_lives(start.ns);
   if (merge) context.limit.taken += merge->show(context.limit.most - context.limit.taken);
   return bytes;
@@ -41,7 +41,7 @@ uint64_t Session::Impl::drain() {
 // What any process may still bring is not older.
 uint64_t Session::Impl::heard_until(uint64_t now_ns) const {
   uint64_t until = now_ns;
-  for (const auto& process : live) until = std::min(until, process->consumer().complete_until());
+  for (const auto& process : live) until = std::min(until, process->events().complete_until());
   return until;
 }
 
@@ -64,16 +64,16 @@ bool Session::Impl::wait(milliseconds pause) {
 }
 
 void Session::Impl::hear_of_children(TracedProcess& process) {
-  for (int32_t vpid : process.consumer().take_heard_of()) {
+  for (int32_t vpid : process.events().take_heard_of()) {
     process.tell_child(vpid);
     if (lifecycle) heard_of.push_back({process.process().pid(), vpid});
   }
 }
 
 void Session::Impl::retire(TracedProcess& process) {
-  process.consumer().finish();
+  process.events().finish();
   hear_of_children(process);
-  if (const auto& error = process.consumer().output_error(); error && !output_error) output_error = error;
+  if (const auto& error = process.events().output_error(); error && !output_error) output_error = error;
   add_totals(process);
 }
 
@@ -134,9 +134,9 @@ End Session::Impl::loop(const Hooks& hooks) {
     if (hooks.end_of_round) hooks.end_of_round();
     if (limit_is_reached()) return End::kMaxEvents;
     for (const auto& process : live)
-      if (process->consumer().output_error()) return End::kOutputFailed;
+      if (process->events().output_error()) return End::kOutputFailed;
     if (stop::requested()) return End::kStopped;
-    milliseconds pause = pause_after(bytes, live.empty() ? 0 : live.front()->consumer().ring_size());
+    milliseconds pause = pause_after(bytes, live.empty() ? 0 : live.front()->events().ring_size());
     if (options.follow_exec) pause = std::min(pause, executed.empty() ? kExecPause : kReadyPause);
     if (merge && merge->is_held_up()) pause = milliseconds(0);  // it has waited a little already
     if (options.duration) {

@@ -78,11 +78,11 @@ Status Session::Impl::open_output(const proc::Process& first) {
 }
 
 Status Session::Impl::register_streams(TracedProcess& process) {
-  if (merge) process.consumer().show_to(*merge);
+  if (merge) process.events().show_to(*merge);
   if (!dir) return {};
   TRY_OK(write_metadata());
   const std::string prefix = streams == 0 ? "" : fmt::format("pid{}-{}-", process.process().pid(), streams);
-  TRY_OK(process.consumer().write_to(
+  TRY_OK(process.events().write_to(
       {.dir = *dir, .uuid = uuid, .prefix = prefix, .first_stream = streams, .before_several = [this] {
          if (std::exchange(info.streams_of_several, true)) return Status();
          return write_metadata();
@@ -93,7 +93,7 @@ Status Session::Impl::register_streams(TracedProcess& process) {
     process.tell_modules(*statedump, std::move(stream));
   }
   process.tell_output(info, uuid, std::filesystem::absolute(dir->path()).string(), prefix);
-  streams += process.consumer().stream_count();
+  streams += process.events().stream_count();
   return {};
 }
 

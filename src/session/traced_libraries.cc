@@ -292,7 +292,7 @@ Status TracedProcess::arm_plan(ProbePlan& plan, std::span<const proc::Map> mappe
   const std::vector<ctf::EventClass>& all = context_.classes.classes();
   if (all.size() != schema_.classes.size()) {  // another process may have brought some
     schema_.classes = all;
-    consumer().add_classes(all);
+    events().add_classes(all);
     TRY_OK(hooks.before_events());
     if (!source_->describe(schema_)) hooks.notice(kNoRoomToDescribe);
   }

@@ -310,13 +310,13 @@ void TracedProcess::tell_output(const ctf::TraceInfo& info, const ctf::Uuid& uui
 }
 
 Result<std::unique_ptr<EventSource>> TracedProcess::make_source(uint32_t largest) {
-  const ConsumerInput input{.pid = process_.pid(),
-                            .vpid = process_.ns_pid(),
-                            .classes = context_.classes.classes(),
-                            .clock = context_.clock,
-                            .limit = context_.limit,
-                            .latency_rate = context_.latency_rate,
-                            .lives = context_.lives};
+  const DrainInput input{.pid = process_.pid(),
+                         .vpid = process_.ns_pid(),
+                         .classes = context_.classes.classes(),
+                         .clock = context_.clock,
+                         .limit = context_.limit,
+                         .latency_rate = context_.latency_rate,
+                         .lives = context_.lives};
   if (context_.options.backend == Backend::kUprobe) {
     std::vector<UprobeSource::Probe> probes;
     const std::vector<probe::Probe> planned = plan_.hand_over();

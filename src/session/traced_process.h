@@ -103,7 +103,7 @@ class TracedProcess {
   // Where the trace goes, for the blip that finds the process, should this one be killed.
   void tell_output(const ctf::TraceInfo& info, const ctf::Uuid& uuid, const std::string& dir,
                    const std::string& prefix);
-  Consumer& consumer() { return source_->consumer(); }
+  EventDrain& events() { return source_->events(); }
 
   // Whether the process, and every child that shares its memory, has ended or called exec; kTargetExec if the
   // process itself did. Cheap while the process lives.
@@ -131,7 +131,7 @@ class TracedProcess {
   void add_hits(std::vector<std::optional<uint64_t>>& hits) const;
   // The same for how the calls of functions went whose returns are probed.
   void add_calls(std::vector<std::optional<CallTotals>>& calls) const;
-  // Calls that were skipped, of probes that share them with others: not among the consumer's totals.
+  // Calls that were skipped, of probes that share them with others: not among the drain's totals.
   uint64_t lost_with_others() const;
 
  private:

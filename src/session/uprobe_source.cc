@@ -32,7 +32,7 @@ Result<uint32_t> all_rings(uint64_t ring_size) {
 
 Result<std::unique_ptr<UprobeSource>> UprobeSource::arm(const proc::Process& process,
                                                         const proc::Memory& memory, std::vector<Probe> probes,
-                                                        uint64_t ring_size, const ConsumerInput& input) {
+                                                        uint64_t ring_size, const DrainInput& input) {
   std::unique_ptr<UprobeSource> self(new UprobeSource(std::move(probes)));
   std::vector<probe::UprobePoint> places;
   std::map<TargetAddr, size_t> known;
@@ -58,7 +58,7 @@ Result<std::unique_ptr<UprobeSource>> UprobeSource::arm(const proc::Process& pro
   self->report_.notes.push_back(
       fmt::format("kernel uprobes on {} places; nothing in the process is stopped or changed by blip",
                   places.size() - self->uprobes_->refused().size()));
-  self->consumer_.emplace(input, *self->uprobes_, self->points_, ring_size);
+  self->drain_.emplace(input, *self->uprobes_, self->points_, ring_size);
   return self;
 }
 

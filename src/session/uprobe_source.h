@@ -10,7 +10,7 @@
 #include "probe/uprobe/uprobes.h"
 #include "proc/files/memory.h"
 #include "proc/files/process.h"
-#include "session/drain/uprobe_consumer.h"
+#include "session/drain/uprobe_drain.h"
 #include "session/event_source.h"
 
 namespace blip::session {
@@ -27,10 +27,10 @@ class UprobeSource final : public EventSource {
   // `ring_size`: bytes per CPU; 0 while counting.
   static Result<std::unique_ptr<UprobeSource>> arm(const proc::Process& process, const proc::Memory& memory,
                                                    std::vector<Probe> probes, uint64_t ring_size,
-                                                   const ConsumerInput& input);
+                                                   const DrainInput& input);
 
   const probe::ArmReport& report() const override { return report_; }
-  Consumer& consumer() override { return *consumer_; }
+  EventDrain& events() override { return *drain_; }
   uint64_t class_hits(uint32_t class_id) const override;
   Result<probe::RemovalReport> disarm() override;
   void target_is_gone() override { uprobes_->disarm(); }
@@ -43,7 +43,7 @@ class UprobeSource final : public EventSource {
   std::unordered_multimap<uint32_t, size_t> points_of_class_;
   std::unique_ptr<probe::Uprobes> uprobes_;
   probe::ArmReport report_;
-  std::optional<UprobeConsumer> consumer_;
+  std::optional<UprobeDrain> drain_;
 };
 
 }  // namespace blip::session

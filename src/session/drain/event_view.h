@@ -30,6 +30,6 @@ struct EventView {
   const EventNamer* name_of = nullptr;
 };
 
-using EventSink = std::function<void(const EventView&)>;
+using ShowEvent = std::function<void(const EventView&)>;
 
 }  // namespace blip::session

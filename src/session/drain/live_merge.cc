@@ -35,12 +35,12 @@ uint64_t LiveMerge::show_until(uint64_t until_ns, uint64_t limit) {
 
 void LiveMerge::show_one(uint64_t time_ns, const Pending& event) {
   showing_ns_ = time_ns;
-  sink_({class_of(event),
-         time_ns,
-         {&bytes_[event.offset], event.size},
-         place_of_ ? &place_of_ : nullptr,
-         frames_of_ ? &frames_of_ : nullptr,
-         name_of_ ? &name_of_ : nullptr});
+  show_event_({class_of(event),
+               time_ns,
+               {&bytes_[event.offset], event.size},
+               place_of_ ? &place_of_ : nullptr,
+               frames_of_ ? &frames_of_ : nullptr,
+               name_of_ ? &name_of_ : nullptr});
 }
 
 // Removes the bytes of the events that were shown.

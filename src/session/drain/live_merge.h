@@ -18,9 +18,9 @@ class LiveMerge {
  public:
   using Source = size_t;
 
-  LiveMerge(EventSink sink, const std::vector<ctf::EventClass>& classes, PlaceNamer place_of = {},
+  LiveMerge(ShowEvent show_event, const std::vector<ctf::EventClass>& classes, PlaceNamer place_of = {},
             FrameNamer frames_of = {}, EventNamer name_of = {})
-      : sink_(std::move(sink)),
+      : show_event_(std::move(show_event)),
         classes_(classes),
         place_of_(std::move(place_of)),
         frames_of_(std::move(frames_of)),
@@ -42,7 +42,7 @@ class LiveMerge {
   uint64_t show(uint64_t limit) { return show_until(merge_.watermark(), limit); }
   // The same for all events: no source brings more.
   uint64_t show_all(uint64_t limit) { return show_until(UINT64_MAX, limit); }
-  // The time of the event that the sink is looking at.
+  // The time of the event that is being shown.
   uint64_t showing_ns() const { return showing_ns_; }
   // Events that came after a younger one had been shown.
   uint64_t late() const { return merge_.late(); }
@@ -62,7 +62,7 @@ class LiveMerge {
   void show_one(uint64_t time_ns, const Pending& event);
   void compact();
 
-  EventSink sink_;
+  ShowEvent show_event_;
   std::function<bool()> is_full_;
   bool is_held_up_ = false;
   const std::vector<ctf::EventClass>& classes_;

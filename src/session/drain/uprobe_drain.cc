@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session/drain/uprobe_consumer.h"
+#include "session/drain/uprobe_drain.h"
 
 #include <fmt/core.h>
 
@@ -66,21 +66,21 @@ void fill(std::vector<uint8_t>& record, const jit::Program& program, const probe
 
 }  // namespace
 
-UprobeConsumer::UprobeConsumer(const ConsumerInput& input, probe::Uprobes& uprobes,
-                               const UprobePoints& points, uint64_t ring_size)
-    : Consumer(input),
+UprobeDrain::UprobeDrain(const DrainInput& input, probe::Uprobes& uprobes, const UprobePoints& points,
+                         uint64_t ring_size)
+    : EventDrain(input),
       uprobes_(uprobes),
       points_(points),
       ring_size_(ring_size),
       cpu_count_(proc::possible_cpus().value_or(1)) {}
 
-std::vector<Consumer::Stream> UprobeConsumer::streams() const {
+std::vector<EventDrain::Stream> UprobeDrain::streams() const {
   std::vector<Stream> streams;
   for (uint32_t cpu = 0; cpu < cpu_count_; ++cpu) streams.push_back({fmt::format("cpu{}", cpu), cpu});
   return streams;
 }
 
-void UprobeConsumer::on_hit(const probe::UprobeHit& hit) {
+void UprobeDrain::on_hit(const probe::UprobeHit& hit) {
   if (hit.point >= points_.size() || hit.cpu >= cpu_count_) return;
   for (const jit::Program* program : points_[hit.point]) {
     fill(record_, *program, hit);
@@ -94,7 +94,7 @@ void UprobeConsumer::on_hit(const probe::UprobeHit& hit) {
 }
 
 // Hits lie in the ring in the order they got their room, which is nearly, but not quite, that of their times.
-uint64_t UprobeConsumer::drain_ring() {
+uint64_t UprobeDrain::drain_ring() {
   hits_.clear();
   const uint64_t bytes = uprobes_.drain([&](const probe::UprobeHit& hit) { hits_.push_back(hit); });
   std::stable_sort(hits_.begin(), hits_.end(),
@@ -103,7 +103,7 @@ uint64_t UprobeConsumer::drain_ring() {
   return bytes;
 }
 
-uint64_t UprobeConsumer::drain(ctf::ClockPair start) {
+uint64_t UprobeDrain::drain(ctf::ClockPair start) {
   if (++rounds_ % kRoundsPerLook == 0 && uprobes_.follow_threads().value_or(false)) ++rebound_;
   // Counted before the hits are taken, told behind them: the kernel's ring was full there.
   const std::vector<uint64_t> discarded = uprobes_.discarded_by_cpu();
@@ -117,13 +117,13 @@ uint64_t UprobeConsumer::drain(ctf::ClockPair start) {
 
 // Hits have their times from just after they got their room: those behind an unfinished one are hardly older
 // than the last one before it.
-void UprobeConsumer::note_complete(uint64_t start_ns) {
+void UprobeDrain::note_complete(uint64_t start_ns) {
   if (uprobes_.stopped_early() && hits_.empty()) return;
   const uint64_t known = uprobes_.stopped_early() ? std::min(start_ns, hits_.back().time_ns) : start_ns;
   complete_until_ns_ = std::max(complete_until_ns_, known - std::min(known, kLongestHitNs));
 }
 
-void UprobeConsumer::finish() {
+void UprobeDrain::finish() {
   const progress::Step step("writing the rest of the trace");
   for (int i = 0; i < kLastRounds && drain_ring() > 0; ++i) {
   }
@@ -132,18 +132,18 @@ void UprobeConsumer::finish() {
   end_live();
 }
 
-void UprobeConsumer::tell_discarded(const std::vector<uint64_t>& discarded, uint64_t now_ns) {
+void UprobeDrain::tell_discarded(const std::vector<uint64_t>& discarded, uint64_t now_ns) {
   for (size_t cpu = 0; cpu < outputs_.size() && cpu < discarded.size(); ++cpu)
     outputs_[cpu].set_discarded(discarded[cpu], now_ns);
 }
 
-ConsumerTotals UprobeConsumer::totals() const {
-  ConsumerTotals totals = written();
+DrainTotals UprobeDrain::totals() const {
+  DrainTotals totals = written();
   for (size_t i = 0; i < points_.size(); ++i) totals.discarded += uprobes_.entry(i).discarded;
   return totals;
 }
 
-std::vector<std::string> UprobeConsumer::warnings() const {
+std::vector<std::string> UprobeDrain::warnings() const {
   if (rebound_ == 0) return {};
   return {
       "the thread that the kernel's uprobes belonged to ended: hits may be missing before they were moved to "

@@ -6,7 +6,7 @@
 
 #include "jit/program.h"
 #include "probe/uprobe/uprobes.h"
-#include "session/drain/consumer.h"
+#include "session/drain/event_drain.h"
 
 namespace blip::session {
 
@@ -14,16 +14,16 @@ namespace blip::session {
 using UprobePoints = std::vector<std::vector<const jit::Program*>>;
 
 // Turns hits of uprobes into the records that pads would have written.
-class UprobeConsumer final : public Consumer {
+class UprobeDrain final : public EventDrain {
  public:
   // `uprobes` and `points` outlive it. `ring_size`: bytes per CPU; 0 while counting.
-  UprobeConsumer(const ConsumerInput& input, probe::Uprobes& uprobes, const UprobePoints& points,
-                 uint64_t ring_size);
+  UprobeDrain(const DrainInput& input, probe::Uprobes& uprobes, const UprobePoints& points,
+              uint64_t ring_size);
 
   uint64_t drain(ctf::ClockPair start) override;
   uint64_t complete_until() const override { return complete_until_ns_; }
   void finish() override;
-  ConsumerTotals totals() const override;
+  DrainTotals totals() const override;
   uint64_t ring_size() const override { return ring_size_; }
   std::vector<std::string> warnings() const override;
 

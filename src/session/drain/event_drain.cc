@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session/drain/consumer.h"
+#include "session/drain/event_drain.h"
 
 #include <cstring>
 
@@ -10,11 +10,12 @@ uint64_t measured_latency_rate(const ctf::TscClock& clock) {
   return static_cast<uint64_t>(ns_per_unit * static_cast<double>(uint64_t{1} << ctf::ClockSegment::kShift));
 }
 
-Consumer::Consumer(const ConsumerInput& input) : clock_(input.clock), vpid_(input.vpid), limit_(input.limit) {
-  Consumer::add_classes(input.classes);
+EventDrain::EventDrain(const DrainInput& input)
+    : clock_(input.clock), vpid_(input.vpid), limit_(input.limit) {
+  EventDrain::add_classes(input.classes);
 }
 
-void Consumer::add_classes(const std::vector<ctf::EventClass>& all) {
+void EventDrain::add_classes(const std::vector<ctf::EventClass>& all) {
   layouts_.resize(all.size() + abi::kFirstClass);
   latencies_.resize(layouts_.size());
   packers_.resize(layouts_.size());
@@ -42,13 +43,13 @@ void Consumer::add_classes(const std::vector<ctf::EventClass>& all) {
   }
 }
 
-void Consumer::add_packer(const ctf::EventClass& c) {
+void EventDrain::add_packer(const ctf::EventClass& c) {
   if (!c.has_hit_word || packers_[c.id] || !ctf::check_outputs(c)) return;
   packers_[c.id] = std::make_unique<ctf::EventPacker>(c);
 }
 
-bool Consumer::put_packed(RingOutput* out, uint64_t time_ns, uint16_t class_id, int32_t pid,
-                          std::span<const uint8_t> record, std::span<const uint64_t> frames) {
+bool EventDrain::put_packed(RingOutput* out, uint64_t time_ns, uint16_t class_id, int32_t pid,
+                            std::span<const uint8_t> record, std::span<const uint64_t> frames) {
   const Layout& layout = layouts_[class_id];
   if (!packers_[class_id]) return false;
   const auto fields = packers_[class_id]->pack(
@@ -67,7 +68,7 @@ bool Consumer::put_packed(RingOutput* out, uint64_t time_ns, uint16_t class_id, 
   return true;
 }
 
-Status Consumer::write_to(TraceOutput output) {
+Status EventDrain::write_to(TraceOutput output) {
   trace_ = std::make_unique<const TraceOutput>(std::move(output));
   for (const Stream& stream : streams()) {
     TRY(RingOutput ring,
@@ -78,7 +79,8 @@ Status Consumer::write_to(TraceOutput output) {
 }
 
 // A live event has all fields where its class says.
-void Consumer::show(uint64_t time_ns, uint16_t class_id, int32_t pid, const uint8_t* record, uint32_t size) {
+void EventDrain::show(uint64_t time_ns, uint16_t class_id, int32_t pid, const uint8_t* record,
+                      uint32_t size) {
   if (!layouts_[class_id].leads_with_pid) {
     live_->add(time_ns, class_id, record, size);
     return;
@@ -90,23 +92,23 @@ void Consumer::show(uint64_t time_ns, uint16_t class_id, int32_t pid, const uint
   live_->add(time_ns, class_id, whole.data(), static_cast<uint32_t>(whole.size()));
 }
 
-void Consumer::add_latency(uint16_t class_id, const uint8_t* ns) {
+void EventDrain::add_latency(uint16_t class_id, const uint8_t* ns) {
   uint64_t latency;
   std::memcpy(&latency, ns, sizeof latency);
   latencies_[class_id].add(latency);
 }
 
-void Consumer::flush(bool all) {
+void EventDrain::flush(bool all) {
   for (RingOutput& output : outputs_) flush_one(output, all);
 }
 
-void Consumer::flush_one(RingOutput& output, bool all) {
+void EventDrain::flush_one(RingOutput& output, bool all) {
   const Status status = output.flush(all);
   if (!status) note_error(status.error());
 }
 
-ConsumerTotals Consumer::written() const {
-  ConsumerTotals totals{.events = events_};
+DrainTotals EventDrain::written() const {
+  DrainTotals totals{.events = events_};
   uint64_t lost = unwritten_;
   for (const RingOutput& output : outputs_) lost += output.lost_events();
   totals.events -= lost;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session/drain/ring_consumer.h"
+#include "session/drain/pad_drain.h"
 
 #include <fmt/core.h>
 
@@ -51,8 +51,8 @@ Discarded discarded_in(const ring::CounterReader& counters, uint32_t row, std::s
 
 }  // namespace
 
-RingConsumer::RingConsumer(const ConsumerInput& input, const RingInput& rings)
-    : Consumer(input),
+PadDrain::PadDrain(const DrainInput& input, const RingInput& rings)
+    : EventDrain(input),
       pid_(input.pid),
       geometry_(rings.geometry),
       region_(rings.region),
@@ -79,7 +79,7 @@ RingConsumer::RingConsumer(const ConsumerInput& input, const RingInput& rings)
   if (geometry_.stack_slots != 0) stacks_.emplace(geometry_, region_);
 }
 
-std::vector<std::string> RingConsumer::warnings() const {
+std::vector<std::string> PadDrain::warnings() const {
   const uint64_t refused = stacks_ ? stacks_->refused() : 0;
   if (refused == 0) return {};
   return {fmt::format(
@@ -89,7 +89,7 @@ std::vector<std::string> RingConsumer::warnings() const {
 }
 
 // Those beyond the geometry are of other processes.
-void RingConsumer::set_sizes(const std::vector<ctf::EventClass>& classes) {
+void PadDrain::set_sizes(const std::vector<ctf::EventClass>& classes) {
   for (const ctf::EventClass& c : classes) {
     if (c.of_blip || c.id >= record_sizes_.size()) continue;
     record_sizes_[c.id] = ring_size_of(c);
@@ -97,12 +97,12 @@ void RingConsumer::set_sizes(const std::vector<ctf::EventClass>& classes) {
   }
 }
 
-void RingConsumer::add_classes(const std::vector<ctf::EventClass>& all) {
-  Consumer::add_classes(all);
+void PadDrain::add_classes(const std::vector<ctf::EventClass>& all) {
+  EventDrain::add_classes(all);
   set_sizes(all);
 }
 
-std::vector<Consumer::Stream> RingConsumer::streams() const {
+std::vector<EventDrain::Stream> PadDrain::streams() const {
   std::vector<Stream> streams;
   for (uint32_t cpu = 0; cpu < geometry_.ring_count; ++cpu)
     streams.push_back({fmt::format("cpu{}", cpu), cpu});
@@ -111,7 +111,7 @@ std::vector<Consumer::Stream> RingConsumer::streams() const {
 }
 
 // What pads cannot know is put in here.
-const uint8_t* RingConsumer::finished(const Layout& layout, const uint8_t* record, uint32_t size) {
+const uint8_t* PadDrain::finished(const Layout& layout, const uint8_t* record, uint32_t size) {
   scratch_.assign(record, record + size);
   if (layout.name_offset >= 0) {
     uint8_t* field = &scratch_[static_cast<size_t>(layout.name_offset)];
@@ -131,7 +131,7 @@ const uint8_t* RingConsumer::finished(const Layout& layout, const uint8_t* recor
 }
 
 // Of the record in scratch_, which is told about them.
-std::span<const uint64_t> RingConsumer::frames_of(const Layout& layout) {
+std::span<const uint64_t> PadDrain::frames_of(const Layout& layout) {
   uint32_t id;
   std::memcpy(&id, &scratch_[static_cast<size_t>(layout.stack_offset)], sizeof id);
   const StackCache::Entry& stack = stacks_->of(id);
@@ -141,9 +141,8 @@ std::span<const uint64_t> RingConsumer::frames_of(const Layout& layout) {
 }
 
 // Runs for every event of the trace: inlined into the readers' loops.
-[[gnu::always_inline]] inline void RingConsumer::on_record(RingOutput* out, uint64_t tsc, uint16_t class_id,
-                                                           int32_t pid, const uint8_t* record,
-                                                           uint32_t size) {
+[[gnu::always_inline]] inline void PadDrain::on_record(RingOutput* out, uint64_t tsc, uint16_t class_id,
+                                                       int32_t pid, const uint8_t* record, uint32_t size) {
   const uint64_t time_ns = clock_.to_ns(tsc);
   if (layouts_[class_id].is_ready) [[likely]] {
     put(out, time_ns, class_id, pid, record, size);
@@ -152,8 +151,8 @@ std::span<const uint64_t> RingConsumer::frames_of(const Layout& layout) {
   }
 }
 
-[[gnu::noinline]] void RingConsumer::put_unready(RingOutput* out, uint64_t time_ns, uint16_t class_id,
-                                                 int32_t pid, const uint8_t* record, uint32_t size) {
+[[gnu::noinline]] void PadDrain::put_unready(RingOutput* out, uint64_t time_ns, uint16_t class_id,
+                                             int32_t pid, const uint8_t* record, uint32_t size) {
   const Layout& layout = layouts_[class_id];
   if (layout.tells_lives) return hear_life(time_ns, class_id, pid, record);
   const bool has_stack = layout.stack_offset >= 0 && stacks_;
@@ -168,7 +167,7 @@ std::span<const uint64_t> RingConsumer::frames_of(const Layout& layout) {
 }
 
 // What a hostile target makes up is told as what it says of itself.
-void RingConsumer::hear_life(uint64_t time_ns, uint16_t class_id, int32_t pid, const uint8_t* record) {
+void PadDrain::hear_life(uint64_t time_ns, uint16_t class_id, int32_t pid, const uint8_t* record) {
   constexpr size_t kMostHeard = 1 << 20;  // in a round
   if (!lives_ || lives_->heard.size() >= kMostHeard) {
     ++stats_.malformed;
@@ -184,12 +183,12 @@ void RingConsumer::hear_life(uint64_t time_ns, uint16_t class_id, int32_t pid, c
 }
 
 // A hostile target may make up as many as it likes.
-void RingConsumer::hear_of(int32_t pid) {
+void PadDrain::hear_of(int32_t pid) {
   if (pids_.size() < kMostPids && pids_.insert(pid).second) new_pids_.push_back(pid);
 }
 
 // At most one ring's worth, released in pieces, so that the target has room soon.
-ring::DrainStats RingConsumer::drain_ring(uint32_t ring) {
+ring::DrainStats PadDrain::drain_ring(uint32_t ring) {
   RingOutput* out = output(ring);
   int32_t& pid = ring_pids_[ring];
   const auto sink = [&](uint64_t tsc, uint16_t id, const uint8_t* record, uint32_t size) {
@@ -215,7 +214,7 @@ ring::DrainStats RingConsumer::drain_ring(uint32_t ring) {
 }
 
 // The count first, then the place: what was discarded up to now lies in front of it.
-void RingConsumer::look_for_discarded(uint32_t row, uint64_t place) {
+void PadDrain::look_for_discarded(uint32_t row, uint64_t place) {
   Discarded found = discarded_in(ring::CounterReader(geometry_, region_), row, record_sizes_);
   if (row == geometry_.ring_count) {
     for (uint64_t n : shared_->discarded()) found.hits += n;
@@ -230,7 +229,7 @@ void RingConsumer::look_for_discarded(uint32_t row, uint64_t place) {
 
 // A hit can have been discarded only if the ring is nearly full; the counts of all classes are read now and
 // then all the same.
-void RingConsumer::look_at_ring(uint32_t ring) {
+void PadDrain::look_at_ring(uint32_t ring) {
   const ring::RingReader& reader = rings_[ring];
   needs_[ring].waiting(reader.backlog());
   if (reader.may_be_full() || rounds_ % kRoundsPerRefresh == 0) look_for_discarded(ring, reader.consumed());
@@ -240,24 +239,24 @@ void RingConsumer::look_at_ring(uint32_t ring) {
 }
 
 // True: there was one where the reader is now.
-bool RingConsumer::pass_marks(uint32_t ring) {
+bool PadDrain::pass_marks(uint32_t ring) {
   if (marks_[ring].next() != rings_[ring].consumed()) return false;
   tell(ring, marks_[ring].take());
   return true;
 }
 
 // Before a record of the shared ring, or when none older than `tsc` can come.
-void RingConsumer::pass_shared_marks(uint64_t tsc) {
+void PadDrain::pass_shared_marks(uint64_t tsc) {
   DiscardMarks& marks = marks_[geometry_.ring_count];
   while (marks.next() && *marks.next() <= tsc) tell(geometry_.ring_count, marks.take());
 }
 
-void RingConsumer::tell(uint32_t row, const DiscardMarks::Mark& mark) {
+void PadDrain::tell(uint32_t row, const DiscardMarks::Mark& mark) {
   if (RingOutput* out = output(row)) out->set_discarded(mark.discarded, mark.time_ns);
 }
 
 // Into the files first, then to the target.
-void RingConsumer::release(uint32_t ring) {
+void PadDrain::release(uint32_t ring) {
   if (rings_[ring].held() == 0) return;
   RingOutput& out = *output(ring);
   flush_one(out, true);
@@ -265,14 +264,14 @@ void RingConsumer::release(uint32_t ring) {
       {.own_packets = out.own_packets(), .several_packets = out.several_packets(), .pid = ring_pids_[ring]});
 }
 
-void RingConsumer::release_shared() {
+void PadDrain::release_shared() {
   if (shared_->unreleased() == 0) return;
   RingOutput& out = *output(geometry_.ring_count);
   flush_one(out, true);
   shared_->release({.own_packets = out.own_packets(), .several_packets = out.several_packets()});
 }
 
-uint64_t RingConsumer::drain_rings(bool last) {
+uint64_t PadDrain::drain_rings(bool last) {
   ring::DrainStats round;
   for (uint32_t i = 0; i < rings_.size(); ++i) round += drain_ring(i);
   if (shared_) {
@@ -297,7 +296,7 @@ uint64_t RingConsumer::drain_rings(bool last) {
   return round.bytes;
 }
 
-uint64_t RingConsumer::drain(ctf::ClockPair start) {
+uint64_t PadDrain::drain(ctf::ClockPair start) {
   if (++rounds_ % kRoundsPerRefresh == 0) {
     if (names_) names_->refresh();
   }
@@ -313,12 +312,12 @@ uint64_t RingConsumer::drain(ctf::ClockPair start) {
 
 // The rings of CPUs hand out all that was published before the round. The shared ring's reader holds records
 // back while an older one is unfinished.
-uint64_t RingConsumer::complete_until() const {
+uint64_t PadDrain::complete_until() const {
   const uint64_t rings = round_start_ns_ - std::min(round_start_ns_, kLongestSectionNs);
   return shared_ ? std::min(rings, clock_.to_ns(shared_->complete_until())) : rings;
 }
 
-void RingConsumer::finish() {
+void PadDrain::finish() {
   const progress::Step step("writing the rest of the trace");
   clock_.sample();
   // Each ring hands out at most one ring's worth per call; bounded, for the target may write on if it could
@@ -332,15 +331,15 @@ void RingConsumer::finish() {
   for (uint32_t i = 0; i < rings_.size() && !outputs_.empty(); ++i) release(i);
 }
 
-void RingConsumer::tell_all_discarded() {
+void PadDrain::tell_all_discarded() {
   for (uint32_t row = 0; row < outputs_.size(); ++row) {
     look_for_discarded(row, 0);
     while (marks_[row].next()) tell(row, marks_[row].take());
   }
 }
 
-ConsumerTotals RingConsumer::totals() const {
-  ConsumerTotals totals = written();
+DrainTotals PadDrain::totals() const {
+  DrainTotals totals = written();
   const ring::CounterTotals counted = ring::CounterReader(geometry_, region_).totals();
   totals.malformed = stats_.malformed;
   totals.discarded += counted.discarded + stats_.discarded;

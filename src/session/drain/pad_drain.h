@@ -13,13 +13,13 @@
 #include "ring/reader.h"
 #include "ring/shared_reader.h"
 #include "session/drain/buffer_need.h"
-#include "session/drain/consumer.h"
 #include "session/drain/discard_marks.h"
+#include "session/drain/event_drain.h"
 #include "session/drain/stack_cache.h"
 
 namespace blip::session {
 
-// Where the records are. All of it outlives the consumer.
+// Where the records are. All of it outlives the drain.
 struct RingInput {
   abi::Geometry geometry;
   uint8_t* region;                            // blip's mapping of the data region
@@ -30,15 +30,15 @@ struct RingInput {
 };
 
 // Drains the rings that pads of one process, and of its children, write.
-class RingConsumer final : public Consumer {
+class PadDrain final : public EventDrain {
  public:
-  RingConsumer(const ConsumerInput& input, const RingInput& rings);
+  PadDrain(const DrainInput& input, const RingInput& rings);
 
   void add_classes(const std::vector<ctf::EventClass>& all) override;
   uint64_t drain(ctf::ClockPair start) override;
   uint64_t complete_until() const override;
   void finish() override;
-  ConsumerTotals totals() const override;
+  DrainTotals totals() const override;
   std::vector<std::string> warnings() const override;
   uint64_t ring_size() const override { return geometry_.ring_size(); }
   std::vector<int32_t> take_heard_of() override { return std::exchange(new_pids_, {}); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Records of all kinds of classes from a ring into files and before the eyes, those of hostile targets too.
-#include "session/drain/ring_consumer.h"
+#include "session/drain/pad_drain.h"
 
 #include <gmock/gmock.h>
 #include <unistd.h>
@@ -45,14 +45,14 @@ std::vector<ctf::EventClass> make_classes() {
   return classes;
 }
 
-class RingConsumerTest : public ::testing::Test {
+class PadDrainTest : public ::testing::Test {
  protected:
-  RingConsumerTest() {
-    std::string pattern = ::testing::TempDir() + "/blip-consumer-XXXXXX";
+  PadDrainTest() {
+    std::string pattern = ::testing::TempDir() + "/blip-drain-XXXXXX";
     root_ = ::mkdtemp(pattern.data());
-    consumer_.show_to(live_);
+    drain_.show_to(live_);
   }
-  ~RingConsumerTest() override { std::filesystem::remove_all(root_); }
+  ~PadDrainTest() override { std::filesystem::remove_all(root_); }
 
   void write(std::vector<uint8_t> record, uint16_t class_id) {
     const uint64_t header = abi::make_header(class_id, ctf::HostClocks::tsc());
@@ -76,10 +76,9 @@ class RingConsumerTest : public ::testing::Test {
   Status write_files() {
     TRY(ctf::TraceDir dir, ctf::TraceDir::create(root_ + "/t"));
     dir_.emplace(std::move(dir));
-    return consumer_.write_to(
-        {.dir = *dir_, .uuid = {}, .prefix = "", .first_stream = 0, .before_several = [] {
-           return Status();
-         }});
+    return drain_.write_to({.dir = *dir_, .uuid = {}, .prefix = "", .first_stream = 0, .before_several = [] {
+                              return Status();
+                            }});
   }
   std::string file(const std::string& name) const {
     std::ifstream in(root_ + "/t/" + name, std::ios::binary);
@@ -90,11 +89,11 @@ class RingConsumerTest : public ::testing::Test {
     constexpr uint64_t kLater = 1'000'000'000;
     ctf::ClockPair start = clock_.sample();
     start.ns += kLater;
-    consumer_.drain(start);
+    drain_.drain(start);
     live_.show(UINT64_MAX);
   }
   void finish() {
-    consumer_.finish();
+    drain_.finish();
     live_.show(UINT64_MAX);
   }
 
@@ -111,7 +110,7 @@ class RingConsumerTest : public ::testing::Test {
                   classes_};
   ctf::TscClock clock_;
   EventLimit limit_;
-  RingConsumer consumer_{
+  PadDrain drain_{
       {.pid = ::getpid(), .vpid = kPid, .classes = classes_, .clock = clock_, .limit = limit_},
       {.geometry = kGeometry, .region = region_.region(), .vpid = kPid, .start_tsc = ctf::HostClocks::tsc()}};
 };
@@ -120,7 +119,7 @@ std::string packed(const std::string& text) {
   return raw(int32_t{7}) + raw(int32_t{5}) + text + '\0' + raw(uint64_t{0}) + raw(uint64_t{0});
 }
 
-TEST_F(RingConsumerTest, records_with_a_hit_word_are_packed_before_they_are_written_and_shown) {
+TEST_F(PadDrainTest, records_with_a_hit_word_are_packed_before_they_are_written_and_shown) {
   ASSERT_TRUE(write_files());
   write(hit().dynamic(1, "abc").bytes(), kHit);
   write_plain(0x1122334455667788);
@@ -128,8 +127,8 @@ TEST_F(RingConsumerTest, records_with_a_hit_word_are_packed_before_they_are_writ
   switch_to(kChild);
   write(hit().dynamic(1, "child").bytes(), kHit);
   finish();
-  EXPECT_EQ(consumer_.totals().events, 4u);
-  EXPECT_EQ(consumer_.totals().malformed, 0u);
+  EXPECT_EQ(drain_.totals().events, 4u);
+  EXPECT_EQ(drain_.totals().malformed, 0u);
   EXPECT_THAT(shown_, ElementsAre(raw(kPid) + packed("abc"),
                                   raw(kPid) + raw(uint64_t{0x1122334455667788}) + "\0\0\0\0"s,
                                   raw(kPid) + packed(""), raw(kChild) + packed("child")));
@@ -138,28 +137,28 @@ TEST_F(RingConsumerTest, records_with_a_hit_word_are_packed_before_they_are_writ
   EXPECT_THAT(file("cpu0-forked"), HasSubstr(raw(kChild) + packed("child")));
 }
 
-TEST_F(RingConsumerTest, what_is_not_as_its_class_says_is_malformed_and_the_rest_goes_on) {
+TEST_F(PadDrainTest, what_is_not_as_its_class_says_is_malformed_and_the_rest_goes_on) {
   ASSERT_TRUE(write_files());
   std::vector<uint8_t> bad = hit().dynamic(1, "abc").bytes();
   bad[classes_[1].outputs[1].offset] = 19;  // more than there is
   write(bad, kHit);
   write(hit().dynamic(1, "good").bytes(), kHit);
   finish();
-  EXPECT_EQ(consumer_.totals().events, 1u);
-  EXPECT_EQ(consumer_.totals().malformed, 1u);
+  EXPECT_EQ(drain_.totals().events, 1u);
+  EXPECT_EQ(drain_.totals().malformed, 1u);
   EXPECT_THAT(shown_, ElementsAre(raw(kPid) + packed("good")));
 }
 
 // The ring is full behind the first events: what is discarded there is told between them and what comes
 // later.
-TEST_F(RingConsumerTest, discards_are_told_where_they_happened) {
+TEST_F(PadDrainTest, discards_are_told_where_they_happened) {
   ASSERT_TRUE(write_files());
   for (uint64_t n = 0; n < 3; ++n) write_plain(n);
   region_.ring_control(0)->pos = kGeometry.subbuf_size;  // behind them is padding
   auto* discarded =
       reinterpret_cast<uint64_t*>(region_.region() + kGeometry.counter_offset(abi::kDiscarded, 0, kPlain));
   *discarded = 5;
-  consumer_.drain(clock_.sample());
+  drain_.drain(clock_.sample());
   *discarded = 6;
   finish();
   const std::string packets = file("cpu0");
@@ -170,10 +169,10 @@ TEST_F(RingConsumerTest, discards_are_told_where_they_happened) {
     facts.push_back({header.content_size / 8 - sizeof header, uint64_t{header.events_discarded}});
   }
   EXPECT_THAT(facts, ElementsAre(std::pair(3 * 16, 0), std::pair(0, 5), std::pair(0, 6)));
-  EXPECT_GT(consumer_.totals().ring_needed, kGeometry.ring_size());
+  EXPECT_GT(drain_.totals().ring_needed, kGeometry.ring_size());
 }
 
-TEST_F(RingConsumerTest, nothing_younger_is_shown_while_a_slot_of_the_shared_ring_is_unfinished) {
+TEST_F(PadDrainTest, nothing_younger_is_shown_while_a_slot_of_the_shared_ring_is_unfinished) {
   const ring::Reservation slow = ring::reserve(region_.region(), kPlain);
   ASSERT_NE(slow.record, nullptr);
   write_plain(1);
@@ -185,7 +184,7 @@ TEST_F(RingConsumerTest, nothing_younger_is_shown_while_a_slot_of_the_shared_rin
   EXPECT_TRUE(std::is_sorted(times_.begin(), times_.end()));
 }
 
-TEST_F(RingConsumerTest, slow_and_fast_events_are_shown_in_the_order_of_time) {
+TEST_F(PadDrainTest, slow_and_fast_events_are_shown_in_the_order_of_time) {
   for (unsigned seed = 0; seed < 50; ++seed) {
     std::mt19937 random(seed);
     times_.clear();

@@ -21,7 +21,7 @@
 
 namespace blip::session {
 
-struct ConsumerTotals {
+struct DrainTotals {
   uint64_t events = 0;
   uint64_t discarded = 0;
   uint64_t skipped = 0;
@@ -40,8 +40,8 @@ struct EventLimit {
 // ns per unit of the records' clock, times 2^ClockSegment::kShift, as far as the clock knows by now.
 uint64_t measured_latency_rate(const ctf::TscClock& clock);
 
-// What a consumer shares with those of the trace's other processes. All of it outlives the consumer.
-struct ConsumerInput {
+// What a drain shares with those of the trace's other processes. All of it outlives the drain.
+struct DrainInput {
   pid_t pid;
   int32_t vpid;  // as the process sees itself
   const std::vector<ctf::EventClass>& classes;
@@ -53,9 +53,9 @@ struct ConsumerInput {
 
 // Brings the events of one process, and of its children, into stream files, or hands them to the live merge.
 // Where they come from is the matter of the derived class. Never makes the target wait or call.
-class Consumer {
+class EventDrain {
  public:
-  virtual ~Consumer() = default;
+  virtual ~EventDrain() = default;
 
   // The trace has more classes now; before the first of their events.
   virtual void add_classes(const std::vector<ctf::EventClass>& all);
@@ -67,7 +67,7 @@ class Consumer {
   void show_to(LiveMerge& live) { live_ = std::make_unique<LiveSource>(live); }
 
   // One round, begun at `start`, a sample of the clock; returns the bytes drained. One sample serves all
-  // consumers: what lies between the last two is converted fastest.
+  // drains: what lies between the last two is converted fastest.
   virtual uint64_t drain(ctf::ClockPair start) = 0;
   // After a round: no event still to come has an earlier time, in ns; what a thread left unfinished for very
   // long excepted.
@@ -80,7 +80,7 @@ class Consumer {
   // The first write that failed; the trace on disk is whole up to there.
   const std::optional<Error>& output_error() const { return output_error_; }
   // Events that were shown live are not counted here.
-  virtual ConsumerTotals totals() const = 0;
+  virtual DrainTotals totals() const = 0;
   // Of the events of a class with a latency that were written, in ns.
   const ring::Histogram& latencies(uint32_t class_id) const { return latencies_[class_id]; }
   // Pids of other processes than the traced one, in their own words, whose first event has come since the
@@ -113,7 +113,7 @@ class Consumer {
     uint32_t cpu;
   };
 
-  explicit Consumer(const ConsumerInput& input);
+  explicit EventDrain(const DrainInput& input);
 
   virtual std::vector<Stream> streams() const = 0;
 
@@ -139,7 +139,7 @@ class Consumer {
   void flush(bool all);
   void flush_one(RingOutput& output, bool all);
   // What reached the files, and what got lost on the way there.
-  ConsumerTotals written() const;
+  DrainTotals written() const;
   RingOutput* output(uint32_t row) { return outputs_.empty() ? nullptr : &outputs_[row]; }
 
   std::vector<Layout> layouts_;  // by class id
