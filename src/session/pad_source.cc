@@ -25,11 +25,14 @@ Result<std::unique_ptr<PadSource>> PadSource::arm(Plan plan, const DrainInput& i
   TRY(self->instrumentation_,
       probe::Instrumentation::arm(plan.process, plan.memory, plan.modules, std::move(plan.sites),
                                   std::move(plan.probes), plan.options));
-  self->drain_.emplace(input, RingInput{.geometry = self->instrumentation_->geometry(),
-                                        .region = self->instrumentation_->region(),
-                                        .vpid = plan.process.ns_pid(),
-                                        .start_tsc = start_tsc,
-                                        .filler = self->instrumentation_->filler()});
+  const probe::RingFiller* filler = self->instrumentation_->filler();
+  self->drain_.emplace(input,
+                       RingInput{.geometry = self->instrumentation_->geometry(),
+                                 .region = self->instrumentation_->region(),
+                                 .vpid = plan.process.ns_pid(),
+                                 .start_tsc = start_tsc,
+                                 .complete = filler ? &filler->complete() : nullptr},
+                       filler);
   return self;
 }
 

@@ -223,7 +223,7 @@ Result<SavedTrace> save_trace(SavedRegion region, pid_t pid, const std::string& 
   copy_statedump(schema, trace, uuid);
   const bool killed_is_there = cut_killed_trace(region);
   drain.finish();
-  if (drain.output_error()) return *drain.output_error();
+  if (const auto error = drain.output_error()) return *error;
   const DrainTotals totals = drain.totals();
   saved.events = totals.events;
   saved.discarded = totals.discarded;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/stop.h"
+#include "session/drain/live_sink.h"
 #include "session/plan/environment.h"
 #include "session/session_impl.h"
 
@@ -15,7 +16,7 @@ namespace blip::session {
 Status Session::Impl::go() {
   if (!spawn) return {};
   if (spawn->early) {
-    if (merge) spawn->early->events().show_to(*merge);
+    if (merge) spawn->early->events().add_sink(std::make_unique<LiveSink>(*merge));
     retire(*spawn->early);
   }
   return spawn->command.go();
@@ -31,7 +32,7 @@ Summary Session::Impl::run(const Hooks& hooks) {
         [this](const ctf::EventClass& c, uint64_t ip) { return event_name(c, ip); });
   if (merge) merge->stop_when(hooks.is_full);
   for (const auto& process : live)
-    if (merge) process->events().show_to(*merge);
+    if (merge) process->events().add_sink(std::make_unique<LiveSink>(*merge));
   if (lifecycle && merge) lifecycle->show_to(*merge);
   watch_all();
   if (family) look_at_family();

@@ -8,6 +8,7 @@
 
 #include "base/progress.h"
 #include "base/stop.h"
+#include "session/drain/live_sink.h"
 #include "session/plan/environment.h"
 #include "session/session_impl.h"
 
@@ -78,7 +79,7 @@ Status Session::Impl::open_output(const proc::Process& first) {
 }
 
 Status Session::Impl::register_streams(TracedProcess& process) {
-  if (merge) process.events().show_to(*merge);
+  if (merge) process.events().add_sink(std::make_unique<LiveSink>(*merge));
   if (!dir) return {};
   TRY_OK(write_metadata());
   const std::string prefix = streams == 0 ? "" : fmt::format("pid{}-{}-", process.process().pid(), streams);

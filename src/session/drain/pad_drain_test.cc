@@ -12,6 +12,7 @@
 #include "ctf/test_captured.h"
 #include "ring/test_region.h"
 #include "ring/writer.h"
+#include "session/drain/live_sink.h"
 
 namespace blip::session {
 namespace {
@@ -50,7 +51,7 @@ class PadDrainTest : public ::testing::Test {
   PadDrainTest() {
     std::string pattern = ::testing::TempDir() + "/blip-drain-XXXXXX";
     root_ = ::mkdtemp(pattern.data());
-    drain_.show_to(live_);
+    drain_.add_sink(std::make_unique<LiveSink>(live_));
   }
   ~PadDrainTest() override { std::filesystem::remove_all(root_); }
 

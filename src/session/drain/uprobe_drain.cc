@@ -4,10 +4,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "base/progress.h"
 #include "proc/files/cpu.h"
+#include "session/drain/uprobe_record.h"
 
 namespace blip::session {
 
@@ -17,53 +17,6 @@ constexpr int kLastRounds = 4;
 constexpr uint64_t kLongestHitNs = 10'000'000;  // from a hit's time to the end of its record
 constexpr uint64_t kRoundsPerLook = 16;         // at threads
 
-template <typename T>
-void store(uint8_t* at, T value) {
-  std::memcpy(at, &value, sizeof value);
-}
-
-// What the pad of `program` would have recorded.
-void fill(std::vector<uint8_t>& record, const jit::Program& program, const probe::UprobeHit& hit) {
-  record.assign(program.record_size, 0);
-  store(record.data(), abi::make_header(static_cast<uint16_t>(program.class_id), hit.time_ns));
-  // The kernel hands over registers, and memory is another one by now: nothing of what a program reads is
-  // known.
-  if (const size_t outputs = program.hit.outputs.size(); outputs != 0) {
-    const uint64_t faults = (uint64_t{1} << outputs) - 1;
-    store(&record[abi::kHitWordOffset], faults << abi::kHitFaultShift | program.record_size);
-  }
-  for (const jit::Field& field : program.fields) {
-    uint8_t* at = &record[field.offset];
-    switch (field.capture) {
-      case jit::Capture::kRegister:
-        store(at, hit.registers[field.reg]);
-        break;
-      case jit::Capture::kFlags:
-        store(at, hit.flags);
-        break;
-      case jit::Capture::kConstant:
-      case jit::Capture::kHitWord:
-        store(at, field.value);
-        break;
-      case jit::Capture::kTid:
-        store(at, hit.tid);
-        break;
-      case jit::Capture::kCpu:
-        store(at, hit.cpu);
-        break;
-      case jit::Capture::kThreadKey:
-        std::memcpy(at, hit.comm, sizeof hit.comm);
-        break;
-      case jit::Capture::kShortConstant:
-      case jit::Capture::kLatency:
-      case jit::Capture::kDepth:
-      case jit::Capture::kStack:
-      case jit::Capture::kNone:
-        break;  // of returns and stacks, which uprobes are not asked for
-    }
-  }
-}
-
 }  // namespace
 
 UprobeDrain::UprobeDrain(const DrainInput& input, probe::Uprobes& uprobes, const UprobePoints& points,
@@ -72,24 +25,32 @@ UprobeDrain::UprobeDrain(const DrainInput& input, probe::Uprobes& uprobes, const
       uprobes_(uprobes),
       points_(points),
       ring_size_(ring_size),
-      cpu_count_(proc::possible_cpus().value_or(1)) {}
+      cpu_count_(proc::possible_cpus().value_or(1)) {
+  maker_.add_classes(input.classes);
+}
 
-std::vector<EventDrain::Stream> UprobeDrain::streams() const {
-  std::vector<Stream> streams;
-  for (uint32_t cpu = 0; cpu < cpu_count_; ++cpu) streams.push_back({fmt::format("cpu{}", cpu), cpu});
-  return streams;
+void UprobeDrain::add_classes(const std::vector<ctf::EventClass>& all) {
+  EventDrain::add_classes(all);
+  maker_.add_classes(all);
+}
+
+std::vector<StreamSink::Row> UprobeDrain::rows() const {
+  std::vector<StreamSink::Row> rows;
+  for (uint32_t cpu = 0; cpu < cpu_count_; ++cpu) rows.push_back({fmt::format("cpu{}", cpu), cpu});
+  return rows;
 }
 
 void UprobeDrain::on_hit(const probe::UprobeHit& hit) {
   if (hit.point >= points_.size() || hit.cpu >= cpu_count_) return;
   for (const jit::Program* program : points_[hit.point]) {
-    fill(record_, *program, hit);
-    const auto id = static_cast<uint16_t>(program->class_id);
-    if (layouts_[id].has_hit_word) {
-      put_packed(output(hit.cpu), hit.time_ns, id, hit.pid, record_, {});
-    } else {
-      put(output(hit.cpu), hit.time_ns, id, hit.pid, record_.data(), program->record_size);
-    }
+    fill_record(record_, *program, hit);
+    Event event{.time_ns = hit.time_ns,
+                .row = hit.cpu,
+                .class_id = static_cast<uint16_t>(program->class_id),
+                .pid = hit.pid,
+                .fields = nullptr,
+                .size = 0};
+    if (maker_.make(event, record_.data(), program->record_size)) sinks().put(event);
   }
 }
 
@@ -110,8 +71,7 @@ uint64_t UprobeDrain::drain(ctf::ClockPair start) {
   const uint64_t bytes = drain_ring();
   tell_discarded(discarded, start.ns);
   note_complete(start.ns);
-  flush(false);
-  tell_complete();
+  sinks().end_round(complete_until());
   return bytes;
 }
 
@@ -127,14 +87,13 @@ void UprobeDrain::finish() {
   const progress::Step step("writing the rest of the trace");
   for (int i = 0; i < kLastRounds && drain_ring() > 0; ++i) {
   }
-  tell_discarded(uprobes_.discarded_by_cpu(), clock_.sample().ns);
-  flush(true);
-  end_live();
+  tell_discarded(uprobes_.discarded_by_cpu(), clock().sample().ns);
+  sinks().finish();
 }
 
 void UprobeDrain::tell_discarded(const std::vector<uint64_t>& discarded, uint64_t now_ns) {
-  for (size_t cpu = 0; cpu < outputs_.size() && cpu < discarded.size(); ++cpu)
-    outputs_[cpu].set_discarded(discarded[cpu], now_ns);
+  for (uint32_t cpu = 0; cpu < cpu_count_ && cpu < discarded.size(); ++cpu)
+    sinks().set_discarded(cpu, discarded[cpu], now_ns);
 }
 
 DrainTotals UprobeDrain::totals() const {

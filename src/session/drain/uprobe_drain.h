@@ -7,19 +7,21 @@
 #include "jit/program.h"
 #include "probe/uprobe/uprobes.h"
 #include "session/drain/event_drain.h"
+#include "session/drain/event_maker.h"
 
 namespace blip::session {
 
 // By point of Uprobes: what is to be done at a hit. Several probes may lie at one address.
 using UprobePoints = std::vector<std::vector<const jit::Program*>>;
 
-// Turns hits of uprobes into the records that pads would have written.
+// Makes events of the hits of uprobes, by way of the records that pads would have written.
 class UprobeDrain final : public EventDrain {
  public:
   // `uprobes` and `points` outlive it. `ring_size`: bytes per CPU; 0 while counting.
   UprobeDrain(const DrainInput& input, probe::Uprobes& uprobes, const UprobePoints& points,
               uint64_t ring_size);
 
+  void add_classes(const std::vector<ctf::EventClass>& all) override;
   uint64_t drain(ctf::ClockPair start) override;
   uint64_t complete_until() const override { return complete_until_ns_; }
   void finish() override;
@@ -28,7 +30,7 @@ class UprobeDrain final : public EventDrain {
   std::vector<std::string> warnings() const override;
 
  protected:
-  std::vector<Stream> streams() const override;
+  std::vector<StreamSink::Row> rows() const override;
 
  private:
   uint64_t drain_ring();
@@ -42,6 +44,7 @@ class UprobeDrain final : public EventDrain {
   uint32_t cpu_count_;
   std::vector<probe::UprobeHit> hits_;  // of one round
   std::vector<uint8_t> record_;
+  EventMaker maker_{0, nullptr};
   uint64_t rounds_ = 0;
   uint64_t complete_until_ns_ = 0;
   uint64_t rebound_ = 0;  // how often the thread that the uprobes belong to had ended

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "jit/program.h"
+#include "probe/uprobe/uprobe_program.h"
+
+namespace blip::session {
+
+// Puts into `record` what a pad with the program would have recorded at the hit.
+void fill_record(std::vector<uint8_t>& record, const jit::Program& program, const probe::UprobeHit& hit);
+
+}  // namespace blip::session
