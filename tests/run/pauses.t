@@ -29,3 +29,27 @@ run: blip count -v -p $PID --function work --function '*:plug_*' --max-pause 60
 check: all(float(ms) <= 60 for ms in re.findall(r"target paused ([\d.]+) ms", err)) and len(re.findall("libplug_..so: armed", err)) == 2
 expect: plug_work libplug_a.so 53
 expect: plug_work libplug_b.so 53
+
+case: large buffers make no stop long, neither the first nor the last
+target: loop_calls 1000
+until: 2s
+run: blip record -v -p $PID --function work --subbuf-size 64M --max-pause 20 -o t
+check: [float(ms) <= 20 for ms in re.findall(r"target paused ([\d.]+) ms", err)] == [True, True]
+go:
+
+case: what is not drained when the probes go stays in large buffers
+target: loop_calls 100000
+start: blip record -p $PID --function work --context reg:rdi --subbuf-size 4M -o t
+signal: STOP blip
+go:
+signal: INT blip
+signal: CONT blip
+end: alone
+exact:
+check: summary.discarded == 0 and [e.rdi for e in events()] == list(range(100000))
+
+case: children that still work when their parent is left, large buffers
+target: forker 4
+run: blip record -p $PID --function work --context pid --subbuf-size 4M -o t
+exact:
+check: summary.discarded == 0

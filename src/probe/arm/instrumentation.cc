@@ -53,6 +53,7 @@ constexpr int kPatchTries = 6;
 constexpr std::chrono::milliseconds kPatchPause{2};
 constexpr uint32_t kSharedRingBesideOthers = 4 << 20;
 constexpr uint32_t kEditsPerSpareProbe = 2;    // a site with a springboard
+constexpr uint64_t kMostHistograms = 4 << 20;  // bytes that are in the target's page tables from the start
 constexpr uint64_t kRegisterBarrier = 1 << 8;  // MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_RSEQ
 constexpr size_t kTscAnswer = offsetof(abi::DataHeader, region_size);
 
@@ -521,12 +522,15 @@ Status Instrumentation::allocate(size_t edits) {
   return region_.allocate(parts);
 }
 
-// So that the first pads do not fault.
+// So that the first pads do not fault. Of many histograms most are never used: their pages would only have to
+// be taken away again, in a stop.
 void Instrumentation::populate() {
-  for (const RegionPart& part : live_) {
-    const TargetAddr begin = region_.control + part.offset;
-    fault_in(memory_, {begin, begin + part.size});
-  }
+  const uint64_t histograms = (geometry_.ring_count + uint64_t{1}) * geometry_.latency_row_size();
+  const uint64_t end = histograms > kMostHistograms ? geometry_.latencies_offset() : geometry_.region_size();
+  for (const RegionPart& part : live_)
+    if (part.offset < end)
+      fault_in(memory_,
+               {region_.control + part.offset, region_.control + std::min(part.offset + part.size, end)});
 }
 
 // The rest of the rings: the target does not wait for it.

@@ -9,6 +9,7 @@
 #include <array>
 
 #include "probe/arm/instrumentation.h"
+#include "probe/inject/empty_rings.h"
 #include "proc/tracer_thread.h"
 
 namespace blip::probe {
@@ -99,8 +100,14 @@ Result<RemovalReport> Instrumentation::remove_from(const proc::Process& process,
     if (returns_) open = OpenCalls::read(memory, environment().shadow(), geometry_.class_count);
     return {};
   };
+  RemovalSteps steps{.before_unmap = look};
+  if (!is_child && are_rings_large(geometry_))
+    steps.give_back = [&] {
+      if (sharers_.is_alone())
+        empty_rings(geometry_, {.fd = region_.data_fd.get(), .here = region(), .there = region_.control});
+    };
   auto report = remove_instrumentation(process, memory, footprint(), absent.empty() ? table_ : some, retired,
-                                       look, max_pause_);
+                                       steps, max_pause_);
   if (report && report->kept) (void)look();
   if (open) open_calls_ += *open;
   if (returns_ && !open) open_calls_.know_nothing();

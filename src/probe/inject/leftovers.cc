@@ -111,7 +111,8 @@ class Cleaner {
       return e.window != 0 && is_in_text(memory_, e).value_or(false);
     });
     const auto save = [&]() -> Status { return save_ ? save_now(region) : Status(); };
-    TRY(const RemovalReport report, remove_instrumentation(process_, memory_, footprint, table, {}, save));
+    TRY(const RemovalReport report,
+        remove_instrumentation(process_, memory_, footprint, table, {}, {.before_unmap = save}));
     if (report.kept) TRY_OK(save());  // the probes are out, so nothing comes any more, but from who is inside
     result_.probes += static_cast<size_t>(armed);
     if (report.kept) keep(region, entries, footprint, report.kept_reason);

@@ -53,8 +53,8 @@ Footprint still_ours(Footprint footprint, std::span<const proc::Map> maps) {
 class Remover {
  public:
   Remover(const proc::Process& process, proc::Memory& memory, const Footprint& footprint,
-          const PatchTable& table, std::span<const PatchTable> retired,
-          const std::function<Status()>& before_unmap, std::optional<std::chrono::nanoseconds> max_pause)
+          const PatchTable& table, std::span<const PatchTable> retired, const RemovalSteps& steps,
+          std::optional<std::chrono::nanoseconds> max_pause)
       : process_(process),
         memory_(memory),
         footprint_(footprint),
@@ -63,7 +63,7 @@ class Remover {
         active_(table.active()),
         index_(table),
         retired_(retired),
-        before_unmap_(before_unmap),
+        steps_(steps),
         max_pause_(max_pause) {
     for (const PatchTable& one : retired) retired_index_.emplace_back(one);
   }
@@ -79,6 +79,11 @@ class Remover {
       TRY(const bool removed, try_in_short_stops());
       if (removed) return std::move(report_);
       if (gave_up_) break;
+      if (give_back_ == GiveBack::kDue) {
+        steps_.give_back();
+        give_back_ = GiveBack::kDone;
+        continue;
+      }
       std::this_thread::sleep_for(pause);
       pause = std::min(2 * pause, kLongestPause);
     }
@@ -88,6 +93,8 @@ class Remover {
   }
 
  private:
+  enum class GiveBack { kNotYet, kDue, kDone };
+
   // One try, in as many stops as --max-pause makes of it. What must not stay is done in the end whatever it
   // takes.
   Result<bool> try_in_short_stops() {
@@ -172,9 +179,13 @@ class Remover {
       TRY(const std::string reason, parked_inside(maps, time_is_up));
       if (!reason.empty()) return keep(reason);
     }
+    if (steps_.give_back && give_back_ == GiveBack::kNotYet) {
+      give_back_ = GiveBack::kDue;
+      return false;
+    }
     TRY_OK(forget_descriptors(attachment, memory_, footprint_));
     TRY_OK(restore_text(memory_, edits_, hooks()));
-    if (before_unmap_) TRY_OK(before_unmap_());
+    if (steps_.before_unmap) TRY_OK(steps_.before_unmap());
     if (attachment.must_let_go()) return later();
     auto unmapped = unmap(attachment, maps);
     if (unmapped) return true;
@@ -346,7 +357,8 @@ class Remover {
   const EditMask active_;
   const PatchIndex index_;
   const std::span<const PatchTable> retired_;
-  const std::function<Status()>& before_unmap_;
+  const RemovalSteps& steps_;
+  GiveBack give_back_ = GiveBack::kNotYet;
   std::vector<PatchIndex> retired_index_;
   RemovalReport report_;
   std::optional<std::vector<TargetAddr>> springboards_;  // that are still there; none: all
@@ -363,11 +375,10 @@ class Remover {
 
 Result<RemovalReport> remove_instrumentation(const proc::Process& process, proc::Memory& memory,
                                              const Footprint& footprint, const PatchTable& table,
-                                             std::span<const PatchTable> retired,
-                                             const std::function<Status()>& before_unmap,
+                                             std::span<const PatchTable> retired, const RemovalSteps& steps,
                                              std::optional<std::chrono::nanoseconds> max_pause) {
   return proc::on_tracer_thread(
-      [&] { return Remover(process, memory, footprint, table, retired, before_unmap, max_pause).run(); });
+      [&] { return Remover(process, memory, footprint, table, retired, steps, max_pause).run(); });
 }
 
 }  // namespace blip::probe

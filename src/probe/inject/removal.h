@@ -24,17 +24,25 @@ struct RemovalReport {
   int over_limit = 0;  // the allowed pause was not kept after so many tries; 0: it was
 };
 
+// What else is done on the way.
+struct RemovalSteps {
+  // Maybe more than once, when nobody can be inside any more; if it fails, the memory stays.
+  std::function<Status()> before_unmap{};
+  // Once, while the threads run, when nobody can be inside any more: it takes from the mappings what would
+  // make the last stop long. None: the text is restored and the mappings are taken away in one stop.
+  std::function<void()> give_back{};
+};
+
 // Restores the text, waits for threads to leave the pads, takes all mappings away. Used by a live trace and
 // for the leftovers of a dead one. `retired` patches, a table for each,
 // need not be there any more. kGone when the process ended
 // or called exec: then all is gone.
-// `before_unmap` is called, maybe more than once, when nobody can be inside any more; if it fails, the memory
-// stays. `max_pause`: in stops that are no longer, as many as it takes. If the text cannot be restored so, it
+// `max_pause`: in stops that are no longer, as many as it takes. If the text cannot be restored so, it
 // is restored in one that is (over_limit); memory stays.
 Result<RemovalReport> remove_instrumentation(const proc::Process& process, proc::Memory& memory,
                                              const Footprint& footprint, const PatchTable& table,
                                              std::span<const PatchTable> retired = {},
-                                             const std::function<Status()>& before_unmap = {},
+                                             const RemovalSteps& steps = {},
                                              std::optional<std::chrono::nanoseconds> max_pause = {});
 
 }  // namespace blip::probe

@@ -86,6 +86,12 @@ Result<std::vector<pid_t>> MemorySharers::find() const {
   return sharers;
 }
 
+bool MemorySharers::is_alone() const {
+  const auto sharers = find(), hidden = find_hidden();
+  const auto is_it = [&](pid_t pid) { return pid == pid_; };
+  return sharers && hidden && hidden->empty() && std::all_of(sharers->begin(), sharers->end(), is_it);
+}
+
 bool MemorySharers::hides(pid_t pid) const {
   FileId unused;
   if (pid == pid_ || executable_of(pid, unused) != Look::kDenied) return false;

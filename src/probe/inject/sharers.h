@@ -30,6 +30,9 @@ class MemorySharers {
   Result<std::vector<pid_t>> find_hidden() const;
   bool hides(pid_t pid) const;
 
+  // Whether it is certain that only the process has it.
+  bool is_alone() const;
+
  private:
   using FileId = std::pair<uint64_t, uint64_t>;  // device, inode
 
