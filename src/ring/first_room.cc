@@ -7,7 +7,7 @@ namespace blip::ring {
 namespace {
 
 constexpr uint64_t kForAll = 8 << 20;  // some five milliseconds to make
-constexpr uint64_t kLeast = 256 << 10;
+constexpr uint64_t kLeast = 128 << 10;
 
 }  // namespace
 

@@ -28,8 +28,8 @@ TEST(FirstRoom, is_some_sub_buffers_of_larger_ones) {
 TEST(FirstRoom, is_the_end_of_a_large_sub_buffer) {
   EXPECT_EQ(first_room(geometry_of(4, 64 << 20), 2), (FirstRoom{60 << 20, 64 << 20}));
   EXPECT_EQ(first_room(geometry_of(4, 1 << 20), 16), (FirstRoom{512 << 10, 1 << 20}));
-  EXPECT_EQ(first_room(geometry_of(4, 1 << 20), 64), (FirstRoom{768 << 10, 1 << 20}));
-  EXPECT_EQ(first_room(geometry_of(4, 1 << 20), 10000), (FirstRoom{768 << 10, 1 << 20}));
+  EXPECT_EQ(first_room(geometry_of(4, 1 << 20), 64), (FirstRoom{896 << 10, 1 << 20}));
+  EXPECT_EQ(first_room(geometry_of(4, 1 << 20), 10000), (FirstRoom{896 << 10, 1 << 20}));
 }
 
 // A ring of four small sub-buffers in which the first page of the first one is missing.
