@@ -18,9 +18,12 @@ struct Copies {
 };
 
 std::string what_became_of(const std::string& name, const Copies& copies) {
-  std::string text = fmt::format("{}: {} inlined {} probed too (--no-inline: only where it is called)", name,
-                                 copies.armed, copies.armed == 1 ? "copy is" : "copies are");
-  if (copies.armed == 0) text = fmt::format("{}: its inlined copies are not probed", name);
+  const auto inlined = [&](size_t count) {
+    return fmt::format("{}: {} inlined {}", name, count, count == 1 ? "copy is" : "copies are");
+  };
+  if (copies.armed == 0) return fmt::format("{} not probed: {}", inlined(copies.refused), copies.refusal);
+  std::string text =
+      fmt::format("{} probed too (--no-inline: only where it is called)", inlined(copies.armed));
   if (copies.refused != 0)
     text +=
         fmt::format("; {} {} not: {}", copies.refused, copies.refused == 1 ? "is" : "are", copies.refusal);

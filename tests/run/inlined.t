@@ -53,6 +53,15 @@ run: blip record -p $PID --function both --args --filter 'n >= 40' -o t
 reads:
 check: sorted((e.n, e.name) for e in events()) == [(40, "both"), (60, "both (inlined in calls_deep)")]
 
+case: a filter that a copy cannot carry is no refusal of the function
+prepare: printf '__attribute__((noinline)) static int opaque(int x) { asm volatile("" : "+r"(x)); return x; }\nstatic volatile int sink;\nint both(int n, int extra) { sink = opaque(n); if (extra > 1000) sink = 1; return n * 3; }\n__attribute__((noinline)) int calls_both(int n) { return both(n, opaque(0) ? 7 : 8); }\n' > copied.c &&
+  printf '#include "target.h"\nint both(int, int), calls_both(int);\nint main(void) { say("ready"); while (next_round()) { for (int i = 0; i < 10; i++) both(i, i), calls_both(i); say("done"); } return 0; }\n' > main.c &&
+  gcc -g -O2 -D_GNU_SOURCE -I$TARGETS/../../tests/targets -o copied copied.c main.c
+program: $DIR/copied
+run: blip count -p $PID --function both --filter 'extra > 3'
+check: counted() == {"both": 6} and armed.probes == 1 and armed.refused == 0
+expect-stderr: both: 1 inlined copy is not probed: --filter: it is optimized out
+
 case: live
 run: blip trace -p $PID --function tiny --capture n --max-events 7
 expect-match: tiny \(inlined in in_loop\): \{ n = 4 \}
