@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "base/milliseconds.h"
@@ -23,6 +24,9 @@ constexpr size_t kOfOneName = 1024;    // functions, copies, lines that one name
 constexpr size_t kMostLayouts = 4096;  // of events that share a class where they look the same
 constexpr size_t kLeastSpareProbes = 2048, kMostSpareProbes = 1 << 20;
 constexpr size_t kPointsPerCall = 6;  // the entry and the exits of a function, more than most have
+// A loader that was let go comes back soon: it tells before it maps what a library needs, and again after it.
+// It must not find blip at work on the tables of a large one.
+constexpr std::chrono::milliseconds kLoaderIsDone{20};
 // In bytes; with a --max-probes of the user's own there may be more.
 constexpr uint64_t kUnaskedHistograms = 256 << 20, kHistogramMargin = 16 << 20;
 
@@ -141,10 +145,14 @@ void TracedProcess::look_at_libraries(const LibraryHooks& hooks) {
     if (is_filtered()) loader_.reset();
     if (loader_ && loader_->holds()) libraries_->put_off();
   }
-  if (!change && !libraries_->is_due()) return;
-  compare_libraries(change.has_value(), hooks);
-  if (change && loader_) loader_->looked(*change);
-  if (stacks_ && stacks_->is_incomplete()) update_stacks(UnwindTables::kAll, hooks);
+  const auto now = std::chrono::steady_clock::now();
+  if (change) loader_changed_ = now;
+  if (change || libraries_->is_due()) {
+    compare_libraries(change.has_value(), hooks);
+    if (change && loader_) loader_->looked(*change);
+  } else if (stacks_ && stacks_->is_incomplete() && now - loader_changed_ > kLoaderIsDone) {
+    update_stacks(UnwindTables::kNextFile, hooks);
+  }
 }
 
 // A filter that came after blip may not like what the pad at the loader's hook does.

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -213,6 +214,7 @@ class TracedProcess {
   PadSource* pads_ = nullptr;               // the source, if it is one
   std::optional<probe::RangeFeed> ranges_;  // of programs that read memory
   std::optional<LoaderWatch> loader_;
+  std::chrono::steady_clock::time_point loader_changed_{};
   uint32_t elsewhere_ = 0;  // changes of libraries in children
   bool told_elsewhere_ = false;
   bool disarmed_ = false;

@@ -94,6 +94,10 @@ Status UnwindTables::add_pads(std::span<const AddrRange> pads, std::vector<unwin
 
 bool UnwindTables::is_put_off(const probe::Module& module) {
   if (left_ == kAll || placed_.contains(module.identity())) return false;
+  if (left_ == kNextFile) {
+    left_ = 0;
+    return false;
+  }
   const uint64_t size = unwind_size(module);
   if (size > left_) return true;
   left_ -= size;

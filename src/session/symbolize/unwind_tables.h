@@ -32,6 +32,8 @@ class UnwindTables {
   // Bytes of unwind information that an update may read; files with more are left for the next time, and
   // backtraces end there until then. While somebody waits: some 20 ms.
   static constexpr uint64_t kAll = UINT64_MAX, kWhileWaiting = 1 << 20;
+  // One file that was left, however large.
+  static constexpr uint64_t kNextFile = kAll - 1;
 
   // These are the modules now, and this is blip's own code. An error: there is no room for the tables of
   // some, where backtraces will end; the others have theirs.

@@ -30,7 +30,7 @@ TEST(UnwindTables, large_files_are_left_while_somebody_waits) {
   EXPECT_FALSE(tables.is_incomplete());
   ASSERT_TRUE(tables.update(large, {}, kMost));
   EXPECT_TRUE(tables.is_incomplete());
-  ASSERT_TRUE(tables.update(large, {}));
+  ASSERT_TRUE(tables.update(large, {}, UnwindTables::kNextFile));
   EXPECT_FALSE(tables.is_incomplete());
   ASSERT_TRUE(tables.update(large, {}, kMost)) << "they are there";
   EXPECT_FALSE(tables.is_incomplete());
