@@ -41,6 +41,7 @@ void see_off(pid_t pid, pid_t tid) {
 
 Result<Attachment> Attachment::stop_all(const Process& process, const StopLimits& limits) {
   const progress::Step step(fmt::format("waiting for process {} to stop", process.pid()));
+  if (limits.pause) wait_until_all_ran(process.pid());
   Attachment attachment(process.pid(), limits);
   attachment.is_urgent_ = true;
   begin_urgency();
@@ -51,6 +52,7 @@ Result<Attachment> Attachment::stop_all(const Process& process, const StopLimits
 
 Result<Attachment> Attachment::stop_one(const Process& process, const StopLimits& limits) {
   const progress::Step step(fmt::format("waiting for a thread of process {} to stop", process.pid()));
+  if (limits.pause) wait_until_all_ran(process.pid());
   Attachment attachment(process.pid(), limits);
   attachment.is_urgent_ = true;
   begin_urgency();

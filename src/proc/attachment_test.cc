@@ -6,6 +6,7 @@
 #include <linux/sched.h>
 #include <sched.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 
@@ -50,6 +51,40 @@ void stop_and_release(const Process& process, int times) {
     EXPECT_GT(attachment->longest_stop().count(), 0);
     EXPECT_LT(attachment->longest_stop(), milliseconds(2000));
   }
+}
+
+// Another process wants the same CPU, so the child waits for it when it is let go.
+TEST(Attachment, where_no_pause_may_be_long_the_process_runs_between_two_stops) {
+  cpu_set_t cpus, one;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof cpus, &cpus), 0);
+  CPU_ZERO(&one);
+  for (int cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&one) == 0; ++cpu)
+    if (CPU_ISSET(cpu, &cpus)) CPU_SET(cpu, &one);
+  auto* rounds = static_cast<std::atomic<uint64_t>*>(::mmap(
+      nullptr, sizeof(std::atomic<uint64_t>), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  ASSERT_NE(rounds, MAP_FAILED);
+  const auto spin = [&](Child& self) {
+    ::sched_setaffinity(0, sizeof one, &one);
+    self.tell(1);
+    for (;;) ++*rounds;
+  };
+  const auto compete = [&](Child& self) {
+    ::sched_setaffinity(0, sizeof one, &one);
+    self.tell(1);
+    for (;;) round_of_work();
+  };
+  Child child(spin), other(compete);
+  ASSERT_TRUE(child.hear() && other.hear());
+  const auto process = Process::open(child.pid());
+  ASSERT_TRUE(process);
+  uint64_t before = 0;
+  for (int i = 0; i < 30; ++i) {
+    auto attachment = Attachment::stop_all(*process, {.pause = std::chrono::seconds(5)});
+    ASSERT_TRUE(attachment) << attachment.error().message();
+    EXPECT_GT(*rounds, before) << i;
+    before = *rounds;
+  }
+  ::munmap(rounds, sizeof *rounds);
 }
 
 TEST(Attachment, two_hundred_stops_of_a_spinning_process) {

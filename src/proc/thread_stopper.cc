@@ -7,6 +7,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <map>
+#include <optional>
+#include <thread>
 
 #include "proc/files/permission.h"
 #include "proc/files/thread_names.h"
@@ -29,6 +32,10 @@ namespace {
 
 constexpr int kCleanPasses = 2;
 constexpr int kInterruptAttempts = 3;
+constexpr std::chrono::microseconds kRunPause{500};
+constexpr std::chrono::milliseconds kRunPatience{200};
+
+using Clock = std::chrono::steady_clock;
 
 Error ended(pid_t pid) { return Error(ErrorKind::kGone, fmt::format("process {} has ended", pid), ESRCH); }
 
@@ -38,7 +45,26 @@ void interrupt(pid_t tid) {
     if (::ptrace(PTRACE_INTERRUPT, tid, nullptr, nullptr) == 0 || errno == ESRCH) return;
 }
 
+// Of a thread that runs or waits for a CPU. Nullopt for others, and if the kernel does not tell.
+std::optional<std::string> runs_so_far(pid_t pid, pid_t tid) {
+  const auto stat = read_stat(pid, tid);
+  if (!stat || stat->state != 'R') return std::nullopt;
+  const auto runs = read_proc_file(fmt::format("/proc/{}/task/{}/schedstat", pid, tid));
+  return runs ? std::optional(*runs) : std::nullopt;
+}
+
 }  // namespace
+
+void wait_until_all_ran(pid_t pid) {
+  std::map<pid_t, std::string> before;  // how long, and how often, each has run
+  for (const pid_t tid : list_threads(pid).value_or(std::vector<pid_t>()))
+    if (auto runs = runs_so_far(pid, tid)) before.emplace(tid, *std::move(runs));
+  const auto deadline = Clock::now() + kRunPatience;
+  while (!before.empty() && Clock::now() < deadline) {
+    std::this_thread::sleep_for(kRunPause);
+    std::erase_if(before, [&](const auto& one) { return runs_so_far(pid, one.first) != one.second; });
+  }
+}
 
 ThreadStopper::ThreadStopper(const Process& process, Attachment& attachment, const StopLimits& limits)
     : process_(process),

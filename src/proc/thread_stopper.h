@@ -13,6 +13,10 @@
 
 namespace blip::proc {
 
+// To the program two stops are one if it did not run in between: a thread that was let go a moment ago may
+// still wait for a CPU. Returns when each thread that can run has done so, or after a fifth of a second.
+void wait_until_all_ran(pid_t pid);
+
 // Brings threads of one process to a stop and hands them to an Attachment, which owns them from the first
 // moment.
 class ThreadStopper {
