@@ -10,10 +10,16 @@
 // A value that the caller says by its own entry (DW_OP_entry_value again) takes another step.
 #include "dwarf/call_frame.h"
 
+#include <dwarf.h>
+
+#include <algorithm>
+
 #include "dwarf/debug_data.h"
 #include "dwarf/debug_info.h"
+#include "dwarf/stored_arguments.h"
 #include "dwarf/units/choice.h"
 #include "machine/registers.h"
+#include "x86/decode.h"
 
 namespace blip::dwarf {
 
@@ -24,8 +30,9 @@ namespace {
 
 constexpr unsigned kRegisters = 16, kRsp = 7;
 constexpr unsigned kPreserved[] = {3, 6, 12, 13, 14, 15};  // rbx, rbp, r12 to r15
-constexpr int kMostSteps = 3;
-constexpr size_t kMostCallers[] = {1000, 60, 12};  // at each step
+constexpr int kMostSteps = 5;
+constexpr size_t kMostCallers[] = {1000, 200, 60, 20, 12};  // at each step
+constexpr int kMostQuestions = 4000;                        // to callers, of one frame's values
 
 CallFrame::Registers as_they_are() {
   CallFrame::Registers registers;
@@ -33,6 +40,34 @@ CallFrame::Registers as_they_are() {
     registers[i].emplace().add(
         {.op = Op::kRegister, .value = *machine::find_dwarf_register(machine::host().registers, i)});
   return registers;
+}
+
+// The general registers, in DWARF's numbers, that a function without calls leaves as they were: what its caller
+// had there when it called is there still. gcc counts on that (-fipa-ra). r10 and r11 may be changed on the way.
+std::vector<unsigned> untouched_registers(DebugData& debug_data, const Dwarf_Die& function) {
+  constexpr unsigned kPassedOn[] = {0, 1, 2, 4, 5, 8, 9};  // rax, rdx, rcx, rsi, rdi, r8, r9
+  const auto entry = entry_of(function);
+  Dwarf_Addr end = 0;
+  if (!entry || ::dwarf_highpc(const_cast<Dwarf_Die*>(&function), &end) != 0 || end <= *entry) return {};
+  auto code = code_at(debug_data.program(), FileAddr(*entry));
+  if (code.size() < end - *entry) return {};
+  code = code.first(end - *entry);
+  uint16_t changed = 0;
+  for (uint64_t at = *entry; !code.empty();) {
+    const auto insn = x86::decode(code, TargetAddr(at));
+    const bool goes_elsewhere = !insn || insn->flow == x86::Flow::kCall ||
+                                insn->flow == x86::Flow::kIndirectCall || insn->flow == x86::Flow::kSyscall ||
+                                insn->flow == x86::Flow::kOther;
+    if (goes_elsewhere) return {};
+    changed |= insn->registers_changed;
+    at += insn->length;
+    code = code.subspan(insn->length);
+  }
+  std::vector<unsigned> result;
+  for (const unsigned reg : kPassedOn)
+    if (!(changed >> *machine::find_dwarf_register(machine::host().registers, reg) & 1))
+      result.push_back(reg);
+  return result;
 }
 
 script::Code loaded(script::Code code, uint64_t distance) {
@@ -55,7 +90,8 @@ script::Code if_slot_is(uint64_t slot, uint64_t function, script::Code value) {
 
 }  // namespace
 
-CallFrame::CallFrame(const Code& code) : CallFrame(code, as_they_are(), 0) {}
+CallFrame::CallFrame(const Code& code)
+    : CallFrame(code, as_they_are(), 0, std::make_shared<int>(kMostQuestions)) {}
 
 std::optional<script::Code> CallFrame::general(unsigned dwarf_register) {
   return dwarf_register < kRegisters ? registers_[dwarf_register] : std::nullopt;
@@ -114,18 +150,23 @@ std::optional<script::Code> CallFrame::passed_by(const Caller& caller, const Ent
   Dwarf_Op* ops = nullptr;
   size_t count = 0;
   if (!value || ::dwarf_getlocation(&*value, &ops, &count) != 0 || count == 0) return std::nullopt;
+  if (--*questions_ < 0) return std::nullopt;
   CallFrame frame({.debug_data = caller.debug_data,
                    .load_bias = caller.load_bias,
                    .function = caller.site.function,
                    .pc = FileAddr(caller.behind.value - 1)},
-                  unwound_, depth_ + 1);
+                  unwound_, depth_ + 1, questions_);
   return frame.value(Operations(ops, ops + count), &*value);
 }
 
 std::optional<script::Code> CallFrame::value(const Operations& operations, Dwarf_Attribute* attribute) {
-  const UnitIndex& unit = code_.debug_data->unit_of(code_.function);
-  const FrameRules rules =
-      frame_rules(code_.debug_data->frames(), unit.unit(), code_.function, code_.pc, /*is_entry=*/false);
+  const bool asks_frame = std::any_of(operations.begin(), operations.end(), [](const Dwarf_Op& op) {
+    return op.atom == DW_OP_fbreg || op.atom == DW_OP_call_frame_cfa;
+  });
+  FrameRules rules;
+  if (asks_frame)
+    rules = frame_rules(code_.debug_data->frames(), code_.debug_data->unit_of(code_.function).unit(),
+                        code_.function, code_.pc, /*is_entry=*/false);
   const ExpressionSurroundings surroundings{.load_bias = code_.load_bias,
                                             .tls_offset = std::nullopt,
                                             .frame_base = &rules.frame_base,
@@ -152,6 +193,9 @@ bool CallFrame::unwind() {
     if (place.kind == Place::Kind::kAddress) unwound_[reg] = loaded(place.code, 0);
     if (place.kind == Place::Kind::kValue) unwound_[reg] = place.code;
   }
+  if (depth_ == 0)
+    for (const unsigned reg : untouched_registers(*code_.debug_data, code_.function))
+      unwound_[reg] = registers_[reg];
   is_unwound_ = true;
   return true;
 }

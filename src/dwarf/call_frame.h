@@ -6,6 +6,7 @@
 #include <array>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -50,8 +51,8 @@ class CallFrame final : public EntryValues {
     std::optional<uint64_t> slot{};  // the word that the call goes through
   };
 
-  CallFrame(const Code& code, Registers registers, int depth)
-      : code_(code), registers_(std::move(registers)), depth_(depth) {}
+  CallFrame(const Code& code, Registers registers, int depth, std::shared_ptr<int> questions)
+      : code_(code), registers_(std::move(registers)), depth_(depth), questions_(std::move(questions)) {}
   std::optional<script::Code> search(const EntryOperand& what);
   std::vector<Caller> callers(FileAddr entry);
   void add_callers(const std::vector<FileAddr>& calls, const Caller& like, std::vector<Caller>& all);
@@ -63,6 +64,7 @@ class CallFrame final : public EntryValues {
   Code code_;
   Registers registers_;
   int depth_ = 0;
+  std::shared_ptr<int> questions_;  // so many more may be asked, all frames together
   std::optional<bool> is_unwound_;
   Operations cfa_;
   script::Code return_address_;

@@ -26,17 +26,19 @@ bool uses_frame_register(const Place& place) {
   return place.kind == Place::Kind::kAddress && in(place.code);
 }
 
-// True if a register that is not the frame's leads to memory: perhaps to the frame.
-bool is_by_other_register(const Place& place) {
-  const auto& nodes = place.code.nodes;
-  const auto is_other = [](const script::Node& node) {
-    return node.op == Op::kRegister && node.value != kRsp && node.value != kRbp;
+// True if a register that is not the frame's leads to memory: perhaps to the frame. Values of the entry do not
+// count, whose code reads only what is there.
+bool is_by_other_register(std::span<const Dwarf_Op> ops, const Place& place) {
+  const auto is_other = [](const Dwarf_Op& op) {
+    return op.atom >= DW_OP_breg0 && op.atom <= DW_OP_breg15 && op.atom != DW_OP_breg6 &&
+           op.atom != DW_OP_breg7;
   };
-  const auto is_load = [](const script::Node& node) { return node.op == Op::kLoad; };
-  const bool reads = place.kind == Place::Kind::kAddress || std::any_of(nodes.begin(), nodes.end(), is_load);
-  return (reads && std::any_of(nodes.begin(), nodes.end(), is_other)) ||
-         std::any_of(place.pieces.begin(), place.pieces.end(),
-                     [](const Place::Piece& piece) { return is_by_other_register(piece.place); });
+  const auto is_load = [](const Dwarf_Op& op) {
+    return op.atom == DW_OP_deref || op.atom == DW_OP_deref_size || op.atom == DW_OP_deref_type ||
+           op.atom == DW_OP_GNU_deref_type;
+  };
+  const bool reads = place.kind != Place::Kind::kValue || std::any_of(ops.begin(), ops.end(), is_load);
+  return reads && std::any_of(ops.begin(), ops.end(), is_other);
 }
 
 // In the caller's frame: an argument that was passed in memory.
@@ -160,7 +162,7 @@ Located VariablePlaces::by_location(Dwarf_Attribute location, uint64_t size, boo
   if (!frame_.in_prologue && !frame_.is_body && !is_list(location) && !expression.use().frame_base &&
       uses_frame_register(located.place))
     located.place = script::unknown_place(Unknown::kFrameGone);
-  if (frame_.is_cut && is_list(location) && is_by_other_register(located.place))
+  if (frame_.is_cut && is_list(location) && is_by_other_register(all, located.place))
     located.place = script::unknown_place(Unknown::kFrameGone);
   if (!frame_.in_prologue || is_callers(all, frame_)) return located;
   // A list says from where on it is true, except that a register that is the frame's base is not set up yet.
