@@ -56,7 +56,8 @@ def in_gdb(tool, program, directory, arguments=(), **settings):
     environment = dict(os.environ, VALUES_AT=str(pathlib.Path(tool).resolve()), PROGRAM=program)
     for name, value in settings.items():
         environment.setdefault(name, value)
-    gdb = subprocess.run(["gdb", "-nx", "--batch", "-x", str(HERE / "in_gdb.py"), "--args", program, *arguments], capture_output=True,
+    roots = f"set debug-file-directory {environment.get('DEBUG_ROOT', '/usr/lib/debug')}:/usr/lib/debug"
+    gdb = subprocess.run(["gdb", "-nx", "--batch", "-iex", roots, "-x", str(HERE / "in_gdb.py"), "--args", program, *arguments], capture_output=True,
                          text=True, env=environment, timeout=600, cwd=directory, input="\n\n")
     if os.environ.get("KEEP"):
         pathlib.Path(os.environ["KEEP"]).write_text(gdb.stdout + gdb.stderr)
@@ -64,6 +65,13 @@ def in_gdb(tool, program, directory, arguments=(), **settings):
         if line.startswith("SUMMARY "):
             return collections.Counter(json.loads(line[8:])), gdb.stdout
     return None, gdb.stdout + gdb.stderr
+
+
+def work(directory):
+    """A file, since gdb takes no lines as an argument."""
+    path = pathlib.Path(directory) / "work.py"
+    path.write_text(WORK)
+    return str(path)
 
 
 def real_programs(options):
@@ -81,7 +89,7 @@ def real_programs(options):
         if not os.path.exists(debug):
             sys.exit(f"values: {debug} is missing: scripts/install-deps.sh suites")
         yield f"{module} in python3.11", lambda directory, module=module, debug=debug, root=root: in_gdb(
-            options.tool, python, directory, ["-c", WORK], MODULE=module, DEBUG_FILE=debug, DEBUG_ROOT=os.path.join(root, "usr/lib/debug"), **sample)
+            options.tool, python, directory, [work(directory)], MODULE=module, DEBUG_FILE=debug, DEBUG_ROOT=os.path.join(root, "usr/lib/debug"), **sample)
 
 
 def run(tool, source, compiler, flags, directory):

@@ -145,6 +145,7 @@ def location_here(name):
 
 
 ENTRY_VALUE = re.compile(r"entry_value\s+\d+: DW_OP_reg\d+ \[\$(\w+)\](?!.*DW_OP_(?!stack_value))", re.S)
+entries = {}  # functions by their first instructions
 registers_at_entry = {}  # by where the return address is: of the call that is under way
 
 
@@ -183,6 +184,9 @@ def compare(where, name, ours, theirs, is_entry):
     if name in ours and ours[name] == "out" and is_pointer_to_nothing(name):
         counts["pointer to nothing"] += 1
         return
+    if ours.get(name) == "gone":
+        counts["its frame is gone"] += 1  # gdb shows what is left below rsp
+        return
     if name in ours and ours[name] == "out" and not (len(theirs) == 1 and theirs.get(name) not in (None, "out")):
         for value in theirs.values():
             note("both out" if value == "out" else "missing", f"{where}: {name}: gdb has {value}")
@@ -213,6 +217,14 @@ def group(values):
     return result
 
 
+def is_set_later(name, frame):
+    """Whether gdb reads an argument in the function's own frame before the first instruction has stored it."""
+    try:
+        return frame.pc() in entries and re.search(r"frame base|DW_OP_fbreg|at offset", location_here(name)) is not None
+    except gdb.error:
+        return False
+
+
 def compare_frame(where, ours, frame, only_arguments=False):
     mine = group(ours["parameter"])
     packs = {name.split("#")[0] for name in mine if "#" in name}  # gdb has one name for several
@@ -223,6 +235,8 @@ def compare_frame(where, ours, frame, only_arguments=False):
             continue
         if frame.type() == gdb.INLINE_FRAME and name in ours["constant"] and set(theirs.values()) == {"out"}:
             counts["a constant"] += 1  # gdb 13 does not see DW_AT_const_value in copies of inlined functions
+        elif only_arguments and is_set_later(name, frame):
+            counts["not stored yet"] += 1
         elif theirs and name not in packs:
             compare(where, name, mine.get(name, {}), theirs, only_arguments)
 
@@ -287,11 +301,9 @@ def main():
             gdb.execute("set " + setting)
         except gdb.error:
             pass
-    if "DEBUG_ROOT" in os.environ:
-        gdb.execute(f"set debug-file-directory {os.environ['DEBUG_ROOT']}:/usr/lib/debug")
     gdb.execute("starti", to_string=True)
     bias = load_bias()
-    entries, behinds, breaks = {}, {}, {}
+    behinds, breaks = {}, {}
     functions = functions_of_program(bias)
     if PATTERN:
         functions = [f for f in functions if re.search(PATTERN, f[2])]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // For tests/values.py: what the variables of a stopped process hold, as blip finds them. Requests are lines
 //     FILE_PC IS_ENTRY LOAD_BIAS PID FS_BASE rax rcx ... r15 xmm0_low xmm0_high ...    (hex without 0x)
-// and the answer is the function's name, then "parameter|local PATH VALUE" for each scalar part ("out":
+// and the answer is the function's name, then "parameter|local PATH VALUE" for each scalar part ("out", or "gone" with its frame:
 // none), then a dot.
 #include <fcntl.h>
 #include <sys/uio.h>
@@ -129,8 +129,9 @@ void print(const script::Variable& variable, const char* what, const script::Mac
       place.code.nodes[0].op == script::Op::kConstant)
     std::printf("constant %s 1\n", variable.name.c_str());
   const auto bytes = known_bytes(place, size, machine);
+  const bool is_gone = place.why == Unknown::kFrameGone;
   if (std::none_of(bytes.begin(), bytes.end(), [](const auto& byte) { return byte.has_value(); }))
-    std::printf("%s %s out\n", what, variable.name.c_str());
+    std::printf("%s %s %s\n", what, variable.name.c_str(), is_gone ? "gone" : "out");
   else
     Printer(what, bytes).print(*variable.type, variable.name, 0);
 }
