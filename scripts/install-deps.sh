@@ -6,7 +6,7 @@ set -eu
 
 build="g++ cmake ninja-build pkg-config libzydis-dev libzycore-dev libasmjit-dev libdw-dev libelf-dev libfmt-dev
        libexpected-dev libbabeltrace2-dev liblzma-dev libiberty-dev"
-test="libgtest-dev libgmock-dev python3 babeltrace2 babeltrace spin gdb dwz debuginfod strace sqlite3 perl gzip gcc-multilib
+test="libgtest-dev libgmock-dev python3 babeltrace2 babeltrace spin gdb dwz debuginfod strace sqlite3 perl gzip gcc-12-multilib
       clang-14 libc++-14-dev libc++abi-14-dev clang-format-14 clang-tidy-14 libclang-rt-14-dev util-linux bpftrace musl-tools
       golang-go rustc busybox-static bubblewrap"
 bench="python3 libbenchmark-dev lttng-tools liblttng-ust-dev bpftrace linux-perf uftrace gdb gdbserver postgresql-15 redis-tools
