@@ -108,7 +108,7 @@ std::string Session::Impl::place_of(uint64_t ip) const {
 
 std::string Session::Impl::event_name(const ctf::EventClass& event_class, uint64_t ip) const {
   std::string place =
-      the_one(live, [&](const TracedProcess& p) { return p.place_names().at(event_class.id, ip); });
+      the_one(live, [&](const TracedProcess& p) { return p.names().places().at(event_class.id, ip); });
   return place.empty() ? place : event_name_at(event_class.name, std::move(place));
 }
 
@@ -118,10 +118,11 @@ const std::vector<NamedFrame>& Session::Impl::frames_of(int32_t vpid, uint64_t a
   static const std::vector<NamedFrame> unknown(1);
   for (const auto& process : live)
     if (process->process().ns_pid() == vpid)
-      return process->names_hold(address, merge->showing_ns()) ? process->frame_names().of(address, is_return)
-                                                               : unknown;
+      return process->names().names_hold(address, merge->showing_ns())
+                 ? process->frame_names().of(address, is_return)
+                 : unknown;
   for (const auto& process : live)
-    if (process->frame_names().has(address) && process->names_hold(address, merge->showing_ns()))
+    if (process->frame_names().has(address) && process->names().names_hold(address, merge->showing_ns()))
       return process->frame_names().of(address, is_return);
   return unknown;
 }

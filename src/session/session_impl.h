@@ -17,7 +17,6 @@
 #include "proc/command_signals.h"
 #include "session/drain/live_merge.h"
 #include "session/lifecycle.h"
-#include "session/plan/hit_data.h"
 #include "session/session.h"
 #include "session/spawn.h"
 #include "session/statedump.h"

@@ -55,7 +55,7 @@ bool Session::Impl::limit_is_reached() const {
 bool Session::Impl::wait(milliseconds pause) {
   std::vector<pollfd> events;
   for (const auto& process : live)
-    events.push_back({.fd = process->poll_fd(), .events = POLLIN, .revents = 0});
+    events.push_back({.fd = process->target().poll_fd(), .events = POLLIN, .revents = 0});
   for (const auto& process : live)
     events.push_back({.fd = process->libraries_fd(), .events = POLLIN, .revents = 0});
   if (family)
@@ -81,7 +81,7 @@ void Session::Impl::retire(TracedProcess& process) {
 std::optional<End> Session::Impl::drop_gone(const Hooks& hooks) {
   std::optional<End> last;
   for (auto p = live.begin(); p != live.end();) {
-    last = (*p)->gone();
+    last = (*p)->target().gone();
     if (!last || (live.size() == 1 && !options.wait_for_processes && !may_come_later())) {
       ++p;
       continue;

@@ -12,7 +12,7 @@
 #include "proc/files/cpu.h"
 #include "proc/files/find_processes.h"
 #include "session/plan/environment.h"
-#include "session/plan/hit_data.h"
+#include "session/plan/requests.h"
 #include "session/session_impl.h"
 
 namespace blip::session {
@@ -35,13 +35,11 @@ Status check_options(const Options& options) {
         "the CPU's cycle counter is not constant: omit --clock tsc, and times come from CLOCK_MONOTONIC");
   if (options.clock == ClockChoice::kTsc && options.backend == Backend::kUprobe)
     return Error(ErrorKind::kUsage, "--clock tsc: uprobes take their times from CLOCK_MONOTONIC");
-  if (options.backend == Backend::kUprobe &&
-      std::any_of(options.probes.begin(), options.probes.end(), asks_for_data))
+  if (options.backend == Backend::kUprobe && any_asks(options, asks_for_data))
     return Error(ErrorKind::kUsage,
                  "--backend uprobe: the kernel's breakpoints cannot look at the program's data: omit it, or "
                  "omit --args, --locals, --capture, --filter and values in memory");
-  if (options.backend == Backend::kUprobe &&
-      std::any_of(options.probes.begin(), options.probes.end(), asks_for_stack))
+  if (options.backend == Backend::kUprobe && any_asks(options, asks_for_stack))
     return Error(ErrorKind::kUsage,
                  "--backend uprobe: the kernel's breakpoints cannot walk up the program's stack: omit it, or "
                  "omit --context backtrace");
@@ -170,8 +168,9 @@ Result<size_t> Session::Impl::add_by_name() {
 
 bool Session::Impl::is_known(pid_t pid) const {
   if (const auto f = failures.find(pid); f != failures.end() && f->second >= tries()) return true;
-  return std::any_of(live.begin(), live.end(),
-                     [&](const auto& p) { return p->process().pid() == pid || p->shares(pid); });
+  return std::any_of(live.begin(), live.end(), [&](const auto& p) {
+    return p->process().pid() == pid || p->target().source().shares(pid);
+  });
 }
 
 Status Session::Impl::start_by_name(const std::function<void()>& waiting) {

@@ -13,6 +13,7 @@
 #include "jit/hit_needs.h"
 #include "machine/registers.h"
 #include "session/plan/contexts.h"
+#include "session/plan/requests.h"
 
 namespace blip::session {
 

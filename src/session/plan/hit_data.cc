@@ -13,6 +13,7 @@
 #include "session/plan/contexts.h"
 #include "session/plan/environment.h"
 #include "session/plan/memory_address.h"
+#include "session/plan/requests.h"
 
 namespace blip::session {
 
@@ -91,30 +92,6 @@ void show_in_hex(std::vector<Field>& fields) {
 }
 
 }  // namespace
-
-bool asks_for_data(const ProbeRequest& request) {
-  return !request.data.condition.empty() || shows_data(request);
-}
-
-bool shows_data(const ProbeRequest& request) {
-  return request.data.args || request.data.locals || !request.data.captures.empty() ||
-         std::any_of(request.contexts.begin(), request.contexts.end(),
-                     [](const Context& c) { return c.row->kind == ContextKind::kMemory; });
-}
-
-bool asks_for_stack(const ProbeRequest& request) {
-  return std::any_of(request.contexts.begin(), request.contexts.end(),
-                     [](const Context& c) { return c.row->has_stack(); });
-}
-
-// It does no harm to believe it.
-bool asks_for_entry(const ProbeRequest& request) {
-  const auto may_ask = [](const std::string& text) { return text.find("entry") != std::string::npos; };
-  const DataRequest& data = request.data;
-  return request.kind == ProbeKind::kReturn &&
-         (data.args || may_ask(data.condition) ||
-          std::any_of(data.captures.begin(), data.captures.end(), may_ask));
-}
 
 HitDataMaker::HitDataMaker(const Options& options, std::span<const probe::Module> modules, DebugStore& store)
     : options_(options), modules_(modules), scopes_(modules, store) {}

@@ -24,13 +24,6 @@ struct HitData {
   bool empty() const { return hit.empty() && fields.empty(); }
 };
 
-// Events show some, or depend on it.
-bool asks_for_data(const ProbeRequest& request);
-bool asks_for_stack(const ProbeRequest& request);
-bool shows_data(const ProbeRequest& request);
-// True for returns that ask for what was at the entry of the call.
-bool asks_for_entry(const ProbeRequest& request);
-
 // For the places of one process; its modules must outlive this. Debugging information is read where it is
 // needed.
 class HitDataMaker {

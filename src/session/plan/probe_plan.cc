@@ -14,6 +14,7 @@
 #include "jit/stubs.h"
 #include "probe/code/functions.h"
 #include "script/names.h"
+#include "session/plan/requests.h"
 #include "session/plan/trampoline_room.h"
 #include "session/watch/life_record.h"
 

@@ -5,7 +5,7 @@
 #include <array>
 
 #include "session/plan/contexts.h"
-#include "session/plan/hit_data.h"
+#include "session/plan/requests.h"
 
 namespace blip::session {
 
