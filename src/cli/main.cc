@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/give_back.h"
 #include "cli/commands.h"
 #include "cli/help/help.h"
 #include "cli/notices.h"
@@ -58,6 +59,7 @@ int run(const std::vector<std::string>& arguments) {
 
 int main(int argc, char** argv) {
   using namespace blip::cli;
+  blip::map_large_blocks();
   open_standard_descriptors();
   const int code = run(std::vector<std::string>(argv + (argc > 0), argv + argc));
   say_rest();

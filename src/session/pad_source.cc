@@ -47,8 +47,10 @@ uint64_t PadSource::unpaired_calls(uint32_t frame_class) const {
 }
 
 CallTotals PadSource::class_calls(uint32_t class_id, uint32_t frame_class) const {
+  constexpr uint32_t kBetweenReleases = 512;
   const abi::Geometry& geometry = instrumentation_->geometry();
   const uint8_t* region = instrumentation_->region();
+  if (geometry.latencies && class_id % kBetweenReleases == 0) instrumentation_->release_region();
   return {.latencies = geometry.latencies ? ring::LatencyReader(geometry, region).class_latencies(class_id)
                                           : drain_->latencies(class_id),
           .abandoned = ring::CounterReader(geometry, region).class_totals(frame_class).abandoned,

@@ -56,3 +56,15 @@ case: all of libc while the target works
 until: done
 run: blip count -p $PID --function libc.so.6:* --function many_0* --max-probes 30000
 check: armed.probes > 6000
+
+case: how long ten thousand functions take, in little memory of blip's own
+target: many_10k
+sh: $LIB/most_memory.py 90000 blip count -p $PID --latency --function 'many_*' --max-probes 20000 --duration 200ms
+expect: within 90000 KiB
+go:
+
+case: ten thousand functions and their returns recorded, in little memory of blip's own
+target: many_10k
+sh: $LIB/most_memory.py 66000 blip record -p $PID --return 'many_*' --max-probes 20000 --duration 200ms -o t
+expect: within 66000 KiB
+go:

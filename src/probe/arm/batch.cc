@@ -103,6 +103,7 @@ Result<MadePatches> Batch::build(const PadFile& file, std::span<const Module> mo
     TRY(BuiltArea built,
         build_area(area.range.begin, file.bytes.bytes().subspan(area.offset, area.range.size()),
                    neighbourhoods_[i], jobs_, probes, syscall_sites_, env, shadow_stack));
+    file.bytes.release_pages();
     if (built.trap_stub != TargetAddr()) trap_stub = built.trap_stub, runtime = built.runtime;
     std::move(built.pads.begin(), built.pads.end(), std::back_inserter(pads));
     std::move(built.refused.begin(), built.refused.end(), std::back_inserter(refused));
@@ -111,6 +112,9 @@ Result<MadePatches> Batch::build(const PadFile& file, std::span<const Module> mo
     return std::any_of(refused_.begin(), refused_.end(), [&](const auto& r) { return r.first == pad.job; });
   });
   refuse_without_trampoline(file, pads, refused);
+  file.bytes.release_pages();
+  for (const Module& module : modules) module.release_pages();
+  give_back_memory();
   MadePatches made =
       make_patches({.jobs = jobs_, .syscall_sites = syscall_sites_, .pads = pads, .text = FileText(modules)});
   made.trap_stub = trap_stub;

@@ -221,6 +221,7 @@ Status Instrumentation::run(ModuleSites sites) {
   plan_calls();
   TRY_OK(stop::check());
   watched.insert(watched.end(), call_sites_.begin(), call_sites_.end());
+  for (const Module& module : modules_) module.release_pages();  // all code was looked at, for system calls
   batches_.emplace_back(modules_, std::move(sites), probes(), std::move(watched), environment());
   refuse_returns(batches_.back());
   if (!no_traps_.empty()) refuse_traps(batches_.back(), no_traps_);

@@ -89,6 +89,8 @@ class Instrumentation {
   const abi::Geometry& geometry() const { return geometry_; }
   // blip's mapping of the data region.
   uint8_t* region() const { return region_.data.data(); }
+  // What was read of the region does not count as memory of this process, until it is read again.
+  void release_region() const { region_.data.release_pages(); }
   // What gets the rest of the rings' memory; null: they have all of it. Lives as long as this.
   const RingFiller* filler() const { return filler_.get(); }
   const ArmReport& report() const { return report_; }

@@ -107,6 +107,7 @@ class PatchMaker {
   bool drop_contradictions() {
     edit_syscall_sites();
     std::vector<Edit> all;
+    all.reserve(edits_.size() + syscall_edits_.size());
     for (size_t job = 0; job < edits_.size(); ++job)
       for (Edit& edit : edits_[job]) all.push_back(edit), all.back().patch = static_cast<uint32_t>(job);
     for (auto& [pad, edit] : syscall_edits_) all.push_back(edit), all.back().patch = Edit::kNoPatch;
@@ -154,6 +155,8 @@ class PatchMaker {
         edits.push_back(edit), edits.back().patch = static_cast<uint32_t>(patches.size());
       patches.push_back(std::move(patch));
     };
+    edits.reserve(edits_.size() + syscall_edits_.size());
+    patches.reserve(edits_.size() + syscall_edits_.size());
     auto syscall = syscall_edits_.begin();
     std::sort(syscall_edits_.begin(), syscall_edits_.end(),
               [](const auto& a, const auto& b) { return a.second.addr < b.second.addr; });

@@ -100,6 +100,7 @@ void ProbePlan::plan_pads(const Options& options, const probe::PlanOptions& how,
                           const std::vector<proc::Map>& maps) {
   constexpr int kRounds = 3;
   for (int round = 1;; ++round) {
+    for (const probe::Module& module : modules) module.release_pages();
     planned.assign(points.size(), {});
     life_probes.clear();
     x86::TrampolineSpace space = room_for_trampolines(maps, points.size(), options.mode == Mode::kCount);
@@ -199,6 +200,7 @@ const script::HitProgram& ProbePlan::kept_by(size_t target) const {
 
 uint32_t ProbePlan::set_programs(const std::vector<jit::Program>& programs, size_t first_group) {
   uint32_t largest = 0;
+  probes.reserve(points.size() + 1 + life_probes.size());  // with those of blip itself
   probes.resize(points.size());
   for (size_t i = 0; i < probes.size(); ++i) {
     const ProbePoint& p = points[i];
