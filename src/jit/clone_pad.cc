@@ -5,8 +5,8 @@
 
 #include <functional>
 
-#include "jit/assembler.h"
-#include "jit/section.h"
+#include "jit/emit/assembler.h"
+#include "jit/emit/section.h"
 #include "jit/stubs.h"
 #include "ring/system_calls.h"
 

@@ -3,7 +3,7 @@
 // otherwise.
 #include "jit/count.h"
 
-#include "jit/gate.h"
+#include "jit/emit/gate.h"
 
 namespace blip::jit {
 

@@ -10,8 +10,8 @@
 #include "jit/enter.h"
 
 #include "abi/shadow.h"
-#include "jit/gate.h"
-#include "jit/shadow_code.h"
+#include "jit/emit/gate.h"
+#include "jit/emit/shadow_code.h"
 
 namespace blip::jit {
 

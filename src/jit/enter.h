@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "jit/kept_values.h"
+#include "jit/hit/kept_values.h"
 
 namespace blip::jit {
 

@@ -10,9 +10,9 @@
 //   rax  scratch
 #include "jit/latency.h"
 
-#include "jit/gate.h"
-#include "jit/hit_needs.h"
-#include "jit/shadow_code.h"
+#include "jit/emit/gate.h"
+#include "jit/emit/shadow_code.h"
+#include "jit/program/hit_needs.h"
 
 namespace blip::jit {
 

@@ -4,8 +4,8 @@
 
 #include <optional>
 
-#include "jit/emitter.h"
-#include "jit/section.h"
+#include "jit/emit/emitter.h"
+#include "jit/emit/section.h"
 
 namespace blip::jit {
 

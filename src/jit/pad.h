@@ -8,8 +8,8 @@
 
 #include "base/addr.h"
 #include "base/result.h"
-#include "jit/environment.h"
-#include "jit/program.h"
+#include "jit/program/environment.h"
+#include "jit/program/program.h"
 
 namespace blip::jit {
 

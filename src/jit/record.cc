@@ -8,7 +8,7 @@
 #include "jit/record.h"
 
 #include "abi/shadow.h"
-#include "jit/gate.h"
+#include "jit/emit/gate.h"
 
 namespace blip::jit {
 

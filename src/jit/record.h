@@ -4,9 +4,9 @@
 
 #include <optional>
 
-#include "jit/emitter.h"
-#include "jit/hit_outputs.h"
-#include "jit/section.h"
+#include "jit/emit/emitter.h"
+#include "jit/emit/section.h"
+#include "jit/hit/hit_outputs.h"
 
 namespace blip::jit {
 

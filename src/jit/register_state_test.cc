@@ -6,7 +6,7 @@
 #include <sys/rseq.h>
 #include <unistd.h>
 
-#include "jit/assembler.h"
+#include "jit/emit/assembler.h"
 #include "jit/pad.h"
 #include "jit/stubs.h"
 #include "ring/counters.h"

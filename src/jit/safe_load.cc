@@ -8,9 +8,9 @@
 //   rcx, rdx  of emit_range_check()
 #include "jit/safe_load.h"
 
-#include "jit/gate.h"
-#include "jit/ranges.h"
-#include "jit/section.h"
+#include "jit/emit/gate.h"
+#include "jit/emit/ranges.h"
+#include "jit/emit/section.h"
 
 namespace blip::jit {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "jit/assembler.h"
-#include "jit/environment.h"
+#include "jit/emit/assembler.h"
+#include "jit/program/environment.h"
 
 namespace blip::jit {
 

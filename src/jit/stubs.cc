@@ -3,11 +3,11 @@
 
 #include <algorithm>
 
-#include "jit/assembler.h"
-#include "jit/gate.h"
-#include "jit/hit_needs.h"
+#include "jit/emit/assembler.h"
+#include "jit/emit/gate.h"
+#include "jit/emit/section.h"
+#include "jit/program/hit_needs.h"
 #include "jit/safe_load.h"
-#include "jit/section.h"
 #include "runtime/blob.h"
 
 namespace blip::jit {

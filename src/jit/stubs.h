@@ -7,7 +7,7 @@
 
 #include "base/addr.h"
 #include "base/result.h"
-#include "jit/environment.h"
+#include "jit/program/environment.h"
 #include "x86/flow/syscall_sites.h"
 
 namespace blip::jit {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "jit/tell_libraries.h"
 
-#include "jit/gate.h"
+#include "jit/emit/gate.h"
 
 namespace blip::jit {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "jit/emitter.h"
+#include "jit/emit/emitter.h"
 
 namespace blip::jit {
 

@@ -3,7 +3,7 @@
 
 #include <csignal>
 
-#include "jit/assembler.h"
+#include "jit/emit/assembler.h"
 #include "runtime/blob.h"
 
 namespace blip::jit {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <iterator>
 
-#include "jit/assembler.h"
-#include "jit/gate.h"
+#include "jit/emit/assembler.h"
+#include "jit/emit/gate.h"
 #include "jit/stubs.h"
 #include "ring/doomed.h"
 #include "runtime/blob.h"

@@ -7,7 +7,7 @@
 
 #include "base/addr.h"
 #include "base/result.h"
-#include "jit/environment.h"
+#include "jit/program/environment.h"
 
 namespace blip::jit {
 

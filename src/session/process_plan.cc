@@ -10,7 +10,7 @@
 
 #include "base/path.h"
 #include "elf/match.h"
-#include "jit/hit_needs.h"
+#include "jit/program/hit_needs.h"
 #include "probe/code/functions.h"
 #include "probe/code/resolve.h"
 #include "probe/patch/plan.h"

@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "jit/program.h"
+#include "jit/program/program.h"
 #include "probe/uprobe/uprobes.h"
 #include "proc/files/memory.h"
 #include "proc/files/process.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "jit/environment.h"
+#include "jit/program/environment.h"
 #include "probe/code/module.h"
 #include "probe/inject/region.h"
 #include "probe/patch/pads.h"

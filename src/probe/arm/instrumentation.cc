@@ -26,7 +26,7 @@
 #include "base/give_back.h"
 #include "base/page.h"
 #include "base/stop.h"
-#include "jit/hit_needs.h"
+#include "jit/program/hit_needs.h"
 #include "jit/stubs.h"
 #include "probe/inject/left_region.h"
 #include "probe/inject/parked_code.h"

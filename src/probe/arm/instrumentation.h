@@ -14,7 +14,7 @@
 
 #include "abi/layout.h"
 #include "base/result.h"
-#include "jit/environment.h"
+#include "jit/program/environment.h"
 #include "probe/arm/batch.h"
 #include "probe/code/module.h"
 #include "probe/code/trap_sites.h"

@@ -4,7 +4,7 @@
 #include <span>
 
 #include "base/result.h"
-#include "jit/environment.h"
+#include "jit/program/environment.h"
 #include "probe/code/module.h"
 #include "proc/files/memory.h"
 #include "proc/files/process.h"

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "base/result.h"
-#include "jit/environment.h"
+#include "jit/program/environment.h"
 #include "probe/code/module.h"
 #include "proc/attachment.h"
 #include "proc/files/memory.h"

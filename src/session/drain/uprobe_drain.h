@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "jit/program.h"
+#include "jit/program/program.h"
 #include "probe/uprobe/uprobes.h"
 #include "session/drain/event_drain.h"
 #include "session/drain/event_maker.h"

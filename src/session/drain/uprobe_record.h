@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "jit/program.h"
+#include "jit/program/program.h"
 #include "probe/uprobe/uprobe_program.h"
 
 namespace blip::session {

@@ -10,7 +10,7 @@
 
 #include "abi/layout.h"
 #include "ctf/known_fields.h"
-#include "jit/hit_needs.h"
+#include "jit/program/hit_needs.h"
 #include "machine/registers.h"
 #include "session/plan/contexts.h"
 #include "session/plan/requests.h"

@@ -13,7 +13,7 @@
 #include "abi/layout.h"
 #include "base/addr.h"
 #include "ctf/schema.h"
-#include "jit/program.h"
+#include "jit/program/program.h"
 #include "session/plan/hit_data.h"
 #include "session/plan/options.h"
 

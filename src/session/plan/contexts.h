@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "ctf/schema.h"
-#include "jit/program.h"
+#include "jit/program/program.h"
 
 namespace blip::session {
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "ctf/captured.h"
-#include "jit/hit_needs.h"
+#include "jit/program/hit_needs.h"
 #include "script/compile.h"
 #include "script/no_debug_scope.h"
 #include "script/types/diagnostics.h"

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/give_back.h"
-#include "jit/hit_needs.h"
+#include "jit/program/hit_needs.h"
 #include "jit/stubs.h"
 #include "probe/code/functions.h"
 #include "script/names.h"

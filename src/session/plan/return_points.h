@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "jit/program.h"
+#include "jit/program/program.h"
 #include "probe/code/module.h"
 #include "probe/patch/pads.h"
 #include "session/plan/targets.h"

@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "jit/hit_needs.h"
+#include "jit/program/hit_needs.h"
 #include "script/ir/verify.h"
 
 namespace blip::session {

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// Emits the check that a pad makes before it records a hit. rcx holds the control address.
+#pragma once
+
+#include "abi/layout.h"
+#include "jit/emit/assembler.h"
+#include "jit/program/program.h"
+
+namespace blip::jit {
+
+// Members of the gate page, from the control address.
+inline constexpr int32_t kGate = -int32_t{abi::kGatePageSize} + int32_t{offsetof(abi::GatePage, gate)};
+inline constexpr int32_t kOwnRanges =
+    -int32_t{abi::kGatePageSize} + int32_t{offsetof(abi::GatePage, own_ranges)};
+inline constexpr int32_t kPid = -int32_t{abi::kGatePageSize} + int32_t{offsetof(abi::GatePage, pid)};
+
+// Goes to `closed` unless the hit may enter a restartable sequence.
+void emit_gate_check(asmjit::x86::Assembler& a, asmjit::Label closed);
+
+// Goes to `off` if the probe is switched off: not a hit at all.
+void emit_switch_check(asmjit::x86::Assembler& a, const abi::Geometry& geometry, uint32_t index,
+                       asmjit::Label off);
+// The same for a program that several probes share: off if all of them are.
+void emit_switch_check(asmjit::x86::Assembler& a, const abi::Geometry& geometry, const Program& program,
+                       asmjit::Label off);
+
+}  // namespace blip::jit
