@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "jit/emit/emitter.h"
+#include "jit/make_emitter.h"
 
 #include "jit/count.h"
 #include "jit/enter.h"

@@ -8,9 +8,9 @@
 #include <limits>
 #include <memory>
 
-#include "jit/emit/emitter.h"
 #include "jit/hit/hit_condition.h"
 #include "jit/hit/kept_values.h"
+#include "jit/make_emitter.h"
 #include "x86/relocate.h"
 
 // A pad, for a window of two instructions with a probe on each:

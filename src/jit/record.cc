@@ -7,7 +7,6 @@
 // it inside the section, and a load costs less than saving one more register of the target.
 #include "jit/record.h"
 
-#include "abi/shadow.h"
 #include "jit/emit/gate.h"
 
 namespace blip::jit {
@@ -22,6 +21,7 @@ constexpr int32_t kRingPid = offsetof(abi::RingControl, pid);
 
 RecordEmitter::RecordEmitter(const Emission& emission)
     : ProgramEmitter(emission),
+      fields_(emission),
       outputs_(emission),
       restart_(a_.newLabel()),
       slow_(a_.newLabel()),
@@ -70,7 +70,7 @@ void RecordEmitter::hot(asmjit::Label done) {
   a_.and_(edx, static_cast<uint32_t>(g.ring_size() - 1));
   a_.add(rdx, qword_ptr(rcx, kData));
   a_.mov(qword_ptr(rdx), rax);
-  for (const Field& field : program_.fields) emit_field(field, Path::kRseqRing);
+  for (const Field& field : program_.fields) fields_.emit(field, RecordPath::kRseqRing);
   emit_publish();
   section_->end();
 }
@@ -134,87 +134,11 @@ void RecordEmitter::cold(asmjit::Label done) {
   a_.call(stubs_.reserve.value);
   a_.test(rdx, rdx);
   a_.jz(done);  // counted as discarded or skipped
-  for (const Field& field : program_.fields) emit_field(field, Path::kSharedRing);
+  for (const Field& field : program_.fields) fields_.emit(field, RecordPath::kSharedRing);
   emit_commit();
   a_.jmp(done);
   outputs_.emit_texts();
   if (section_) section_->emit_descriptor();
-}
-
-void RecordEmitter::emit_tid(Path path) {
-  if (path == Path::kSharedRing) {  // rcx = cpu | tid << 32, from the runtime
-    a_.mov(rax, rcx);
-    a_.shr(rax, 32);
-  } else if (env_.tid_offset) {
-    a_.mov(eax, thread_memory(*env_.tid_offset, 4));
-  } else {
-    a_.xor_(eax, eax);
-  }
-}
-
-void RecordEmitter::emit_field(const Field& field, Path path) {
-  const Mem to = ptr(rdx, field.offset);
-  switch (field.capture) {
-    case Capture::kRegister: {
-      if (field.reg == Gp::kIdSp) {
-        a_.lea(rax, ptr(rsp, frame_.size()));
-      } else if (const int32_t slot = frame_.slot(field.reg); slot >= 0) {
-        a_.mov(rax, ptr(rsp, slot));
-      } else {
-        a_.mov(to, gpq(field.reg));
-        return;
-      }
-      a_.mov(to, rax);
-      return;
-    }
-    case Capture::kFlags:
-      a_.mov(rax, ptr(rsp, frame_.flags_slot()));
-      a_.mov(to, rax);
-      return;
-    case Capture::kConstant:
-      a_.mov(rax, field.value);
-      a_.mov(to, rax);
-      return;
-    case Capture::kTid:
-    case Capture::kThreadKey:
-      emit_tid(path);
-      a_.mov(to, eax);
-      return;
-    case Capture::kCpu:
-      if (path == Path::kSharedRing) {
-        a_.mov(to, ecx);
-      } else {
-        a_.mov(eax, thread_memory(env_.rseq->offset + kRseqCpuId, 4));
-        a_.mov(to, eax);
-      }
-      return;
-    case Capture::kShortConstant:
-      a_.mov(byte_ptr(rdx, field.offset), static_cast<uint8_t>(field.value));
-      return;
-    case Capture::kLatency:  // the class in the header's low bits does not matter: the entry has zeros there
-      if (has_latency_in_frame(program_)) {  // then the frame has it
-        a_.mov(rax, qword_ptr(rsi, offsetof(abi::ShadowFrame, time)));
-      } else {
-        a_.mov(rax, qword_ptr(rdx));
-        a_.sub(rax, qword_ptr(rsi, offsetof(abi::ShadowFrame, time)));
-        a_.shr(rax, abi::kClassBits);
-      }
-      a_.mov(to, rax);
-      return;
-    case Capture::kDepth:
-      a_.movzx(eax, word_ptr(rsi, offsetof(abi::ShadowFrame, outer)));
-      a_.mov(to, ax);
-      return;
-    case Capture::kStack:
-      a_.mov(eax, dword_ptr(rsp, frame_.stack_id_slot()));
-      a_.mov(to, eax);
-      return;
-    case Capture::kHitWord:
-      a_.mov(qword_ptr(rdx, field.offset), static_cast<uint32_t>(field.value));
-      return;
-    case Capture::kNone:
-      return;
-  }
 }
 
 }  // namespace blip::jit

@@ -6,6 +6,7 @@
 
 #include "jit/emit/emitter.h"
 #include "jit/emit/section.h"
+#include "jit/field_stores.h"
 #include "jit/hit/hit_outputs.h"
 
 namespace blip::jit {
@@ -18,14 +19,11 @@ class RecordEmitter final : public ProgramEmitter {
   void cold(asmjit::Label done) override;
 
  private:
-  enum class Path { kRseqRing, kSharedRing };
-
   void emit_stack(asmjit::Label done);
-  void emit_field(const Field& field, Path path);
-  void emit_tid(Path path);
   void emit_publish();
   void emit_commit();
 
+  FieldStores fields_;
   HitOutputs outputs_;
   std::optional<Section> section_;
   asmjit::Label restart_, slow_, slow_inside_, no_room_, other_process_;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <memory>
+#include <vector>
+
 #include "jit/emit/emitter.h"
 
 namespace blip::jit {

@@ -2,9 +2,6 @@
 // The interface that all programs in pads have in common.
 #pragma once
 
-#include <memory>
-#include <span>
-
 #include "jit/emit/frame.h"
 #include "jit/program/environment.h"
 #include "jit/program/program.h"
@@ -42,8 +39,5 @@ class ProgramEmitter {
   Frame frame_;
   const Program& program_;
 };
-
-// Makes the emitter of one program, or of several of one call (Program::call), all in the same frame.
-std::unique_ptr<ProgramEmitter> make_emitter(std::span<const Emission> emissions);
 
 }  // namespace blip::jit

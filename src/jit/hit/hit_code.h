@@ -5,9 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "jit/emit/condition_codes.h"
-#include "jit/emit/emitter.h"
 #include "jit/emit/section.h"
+#include "jit/hit/hit_operands.h"
 #include "jit/program/hit_needs.h"
 #include "runtime/fetch.h"
 
@@ -87,23 +86,9 @@ class HitCode {
   void give_back_word() { --depth_; }
 
   const NodeFacts& facts(uint32_t node) const { return facts_[node]; }
-  // True if branch() needs no registers at all for it.
-  bool is_direct(uint32_t node) const;
 
  private:
-  // Something that cmp can have as an operand as it is.
-  struct Direct {
-    asmjit::Operand operand;
-    uint8_t width;
-    bool is_signed;  // how it is extended
-  };
-
   const script::Node& node(uint32_t at) const { return code_.nodes[at]; }
-  void load(asmjit::x86::Gp to, uint32_t at);
-  void load_register(asmjit::x86::Gp to, uint8_t reg, uint8_t width, bool is_signed);
-  void load_constant(asmjit::x86::Gp to, uint64_t value);
-  void load_vector(asmjit::x86::Gp to, const script::Node& n);
-  void extend(asmjit::x86::Gp to, asmjit::Operand from, uint8_t width, bool is_signed);
   void operands(uint32_t a, uint32_t b);
   void unary(const script::Node& n);
   void binary(const script::Node& n);
@@ -120,8 +105,6 @@ class HitCode {
   void thread_pointer();
   void latency(uint64_t rate);
   void jump(Cc cc, asmjit::Label pass, asmjit::Label fail, bool passes_next);
-  std::optional<Direct> direct(uint32_t at) const;
-  std::optional<Cc> direct_comparison(uint32_t at, bool emit) const;
 
   asmjit::x86::Assembler& a_;
   Emission emission_;
@@ -130,6 +113,7 @@ class HitCode {
   TextPool& texts_;
   asmjit::Label elsewhere_;
   RangeReads* ranges_ = nullptr;
+  HitOperands operands_;
   std::vector<NodeFacts> facts_;
   asmjit::Label fault_;
   uint32_t depth_ = 0;  // the first word of the stack that is free

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "jit/hit/hit_condition.h"
 
+#include "jit/emit/kept_block.h"
 #include "jit/emit/shadow_code.h"
-#include "jit/hit/kept_values.h"
 
 namespace blip::jit {
 
@@ -11,9 +11,8 @@ using namespace asmjit::x86;  // NOLINT: register names
 namespace {
 
 bool is_direct(const Emission& emission, const Frame& frame) {
-  TextPool none;
   const Emission in_frame{emission.code, emission.env, emission.stubs, frame, emission.program};
-  return HitCode(in_frame, none).is_direct(emission.program.hit.condition);
+  return HitOperands(in_frame).is_direct(emission.program.hit.condition);
 }
 
 // Nothing at all where the comparison needs no register and nobody needs the flags.

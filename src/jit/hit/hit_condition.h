@@ -4,6 +4,7 @@
 // passes or not, so there it comes behind the call's frame.
 #pragma once
 
+#include <memory>
 #include <optional>
 
 #include "jit/hit/hit_code.h"

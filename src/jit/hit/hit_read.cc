@@ -82,12 +82,12 @@ void HitCode::read(const Node& n) {
   a_.bind(far);
   if (way_ == HitWay::kSection) {
     check_range(n.width);
-    extend(rax, ptr(rax, 0, n.width), n.width, n.is_signed);
+    emit_extend(a_, rax, ptr(rax, 0, n.width), n.width, n.is_signed);
   } else {
     a_.mov(rdx, rax);
     fetch(runtime::fetch_load(n.width));
     a_.mov(rax, rcx);
-    extend(rax, rax, n.width, n.is_signed);
+    emit_extend(a_, rax, rax, n.width, n.is_signed);
   }
   a_.bind(done);
 }
@@ -121,7 +121,7 @@ void HitCode::read_near(const Node& n, asmjit::Label elsewhere) {
     a_.cmp(rcx, kOffsets);
     a_.ja(elsewhere);
   }
-  extend(rax, ptr(rax, 0, n.width), n.width, n.is_signed);
+  emit_extend(a_, rax, ptr(rax, 0, n.width), n.width, n.is_signed);
 }
 
 void HitCode::fetch(uint32_t what) {

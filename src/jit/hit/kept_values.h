@@ -29,14 +29,6 @@ class KeepCode {
 
 bool keeps_by_ranges(const Program& program, const Environment& env);
 
-// At a return, with rsi = the call's frame: if the block is not what the entry of this call has left, all
-// values are marked as faults. Clobbers rax, rcx.
-void emit_check_kept(asmjit::x86::Assembler& a, const Environment& env, uint32_t count);
-
-// Then: rax = value `n`, or goes to `fault`. `slot`: where the return address is, from rsp. Clobbers rcx.
-void emit_load_kept(asmjit::x86::Assembler& a, const Environment& env, uint64_t n, int32_t slot,
-                    asmjit::Label fault);
-
 inline constexpr uint64_t kMaxKeepCode = 192;       // around the values
 inline constexpr uint64_t kMaxKeepValueCode = 128;  // for each of them, with its part of the check
 
