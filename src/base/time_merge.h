@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <utility>
 #include <vector>
 
@@ -27,8 +26,7 @@ class TimeMerge {
   Source open();
   // The source brings nothing any more, and the others do not wait for it. Its items stay until they are taken.
   void close(Source source);
-  // A source usually adds its items in the order of time; an item that is older than others of its source takes
-  // its place among them.
+  // In any order: a process brings the events of one CPU after those of another.
   void add(Source source, uint64_t time, T value);
   // All items of the source that are older than `until` have been added. What was promised before stays.
   void complete(Source source, uint64_t until) {
@@ -50,7 +48,7 @@ class TimeMerge {
 
  private:
   struct SourceState {
-    std::deque<Item> items;  // by time and order
+    std::vector<Item> items;  // a heap, the oldest first: one that is added or taken moves few others
     uint64_t complete_until = 0;
     bool is_open = false;
   };
@@ -64,6 +62,7 @@ class TimeMerge {
   static bool is_before(const Item& a, const Item& b) {
     return a.time != b.time ? a.time < b.time : a.order < b.order;
   }
+  static bool is_behind(const Item& a, const Item& b) { return is_before(b, a); }
 
   std::vector<SourceState> sources_;
   std::vector<Source> heap_;  // the sources that have items, the one with the oldest item first
@@ -93,17 +92,15 @@ void TimeMerge<T>::add(Source source, uint64_t time, T value) {
   Item item{time, order_++, std::move(value)};
   ++size_;
   late_ += time < last_taken_;
-  std::deque<Item>& items = sources_[source].items;
-  if (items.empty()) {
-    items.push_back(std::move(item));
+  std::vector<Item>& items = sources_[source].items;
+  const bool was_empty = items.empty(), is_first = !was_empty && is_before(item, items.front());
+  items.push_back(std::move(item));
+  std::push_heap(items.begin(), items.end(), is_behind);
+  if (was_empty) {
     heap_.push_back(source);
     std::push_heap(heap_.begin(), heap_.end(), is_later());
-  } else if (is_before(items.back(), item)) {
-    items.push_back(std::move(item));
-  } else {
-    const bool is_first = is_before(item, items.front());
-    items.insert(std::upper_bound(items.begin(), items.end(), item, is_before), std::move(item));
-    if (is_first) std::make_heap(heap_.begin(), heap_.end(), is_later());
+  } else if (is_first) {
+    std::make_heap(heap_.begin(), heap_.end(), is_later());
   }
 }
 
@@ -118,9 +115,10 @@ uint64_t TimeMerge<T>::watermark() const {
 template <typename T>
 typename TimeMerge<T>::Item TimeMerge<T>::take() {
   std::pop_heap(heap_.begin(), heap_.end(), is_later());
-  std::deque<Item>& items = sources_[heap_.back()].items;
-  Item item = std::move(items.front());
-  items.pop_front();
+  std::vector<Item>& items = sources_[heap_.back()].items;
+  std::pop_heap(items.begin(), items.end(), is_behind);
+  Item item = std::move(items.back());
+  items.pop_back();
   if (items.empty()) {
     heap_.pop_back();
   } else {

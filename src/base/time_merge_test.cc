@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <deque>
 #include <random>
 #include <string>
 
@@ -83,6 +84,29 @@ TEST(TimeMerge, an_item_that_is_out_of_order_in_its_source_finds_its_place) {
   merge.close(b);
   EXPECT_THAT(take_due(merge), ElementsAre(5, 7, 10, 20, 30));
   EXPECT_EQ(merge.late(), 0u);
+}
+
+struct CountsMoves {
+  explicit CountsMoves(uint64_t* count) : moves(count) {}
+  CountsMoves(CountsMoves&& other) noexcept : moves(other.moves) { ++*moves; }
+  CountsMoves& operator=(CountsMoves&& other) noexcept {
+    moves = other.moves;
+    ++*moves;
+    return *this;
+  }
+  uint64_t* moves;
+};
+
+// A process brings what one CPU has recorded, then what another has.
+TEST(TimeMerge, items_that_a_source_brings_one_cpu_after_the_other_move_few_others) {
+  constexpr uint64_t kCount = 4096, kMostMoves = 64;
+  uint64_t moves = 0;
+  TimeMerge<CountsMoves> merge;
+  const auto source = merge.open();
+  for (uint64_t cpu = 0; cpu < 4; ++cpu)
+    for (uint64_t i = 0; i < kCount; ++i) merge.add(source, 4 * i + 3 - cpu, CountsMoves(&moves));
+  for (uint64_t i = 0; i < 4 * kCount; ++i) ASSERT_EQ(merge.take().time, i);
+  EXPECT_LT(moves, 4 * kCount * kMostMoves);
 }
 
 TEST(TimeMerge, an_item_that_comes_too_late_is_counted_and_comes_next) {
