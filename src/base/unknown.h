@@ -18,9 +18,11 @@ enum class Unknown : uint8_t {
   kInX87,         // pads leave x87's registers alone
   kMaybeDropped,  // a result that the compiler may have left out
   kUpperHalf,     // of a vector register
+  kOperand,       // of a mark: what the assembler wrote is not understood
+  kSymbol,        // of a mark: a name that the file's symbols do not have
 };
 
-inline constexpr std::array<std::string_view, 8> kUnknownTexts = {
+inline constexpr std::array<std::string_view, 10> kUnknownTexts = {
     "optimized out",
     "its frame is gone",
     "not set yet",
@@ -29,6 +31,8 @@ inline constexpr std::array<std::string_view, 8> kUnknownTexts = {
     "in st(0)",
     "perhaps not returned",
     "in the upper half of a register",
+    "unknown operand",
+    "unknown symbol",
 };
 
 constexpr std::string_view text_of(Unknown why) { return kUnknownTexts[static_cast<size_t>(why)]; }

@@ -12,6 +12,7 @@
 #include "elf/debug_link.h"
 #include "elf/jump_tables.h"
 #include "elf/landing_pads.h"
+#include "elf/marks.h"
 #include "elf/mini_debug.h"
 #include "elf/relocations.h"
 #include "elf/rseq_sections.h"
@@ -46,7 +47,7 @@ inline uint64_t read_everything(const std::vector<uint8_t>& image) {
   CfaTable frames(*file);
   for (const FileRange& range : frame_ranges(*file))
     if (const auto found = frames.rows_at(range.begin)) sum += found->rows.size();
-  sum += table_starts(*file).size();
+  sum += table_starts(*file).size() + read_marks(*file).size();
   return sum + jump_table_targets(*file).size() + rseq_sections(*file).size();
 }
 

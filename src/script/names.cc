@@ -104,6 +104,8 @@ Result<Operand> Names::variable(std::string_view where, std::string_view name) {
       return access_.variable(*found);
   if (const auto member = of_this(name)) return *member;
   if (const auto found = by_convention(name)) {
+    if (const std::string names = scope.argument_names(); !names.empty())
+      return refusal(fmt::format("there is no '{}' here: {}", name, names));
     if (site_.is_return)
       return refusal(fmt::format("arguments are gone when a function returns: use entry({})", name));
     return *found;
@@ -125,6 +127,8 @@ Error Names::unknown(std::string_view name) {
   if (const auto files = site_.scope->files_with(name); !files.empty())
     return refusal(fmt::format("{}, but {} {} one: say {}::{}", message, list_names(files, name),
                                files.size() == 1 ? "has" : "have", files[0], name));
+  if (const std::string own = site_.scope->argument_names(); !own.empty())
+    return refusal(fmt::format("{}: {}", message, own));
   if (const std::string missing = site_.scope->what_is_missing(); !missing.empty())
     message += fmt::format(
         ": {}; without it there are {}, registers ($rax), casts like *(int *)$rdi", missing,
@@ -165,7 +169,8 @@ Result<Operand> Names::reg(std::string_view name) {
     if (site_.is_return) return *special;
     return refusal(fmt::format("'${}' is known only where a function returns: with --return", name));
   }
-  if (by_convention(name)) return variable({}, name);
+  const bool has_own_arguments = !site_.scope->argument_names().empty();
+  if (by_convention(name) || (has_own_arguments && name.starts_with("arg"))) return variable({}, name);
   const machine::RegisterSet& registers = machine::host().registers;
   if (name == registers.flags || name == "eflags") return leaf(Op::kFlags, unsigned_long());
   if (name == registers.thread_pointer) return leaf(Op::kThreadPointer, unsigned_long());

@@ -59,6 +59,9 @@ class Scope {
   virtual std::optional<Place> result_place() { return std::nullopt; }
   // Why `name` may be unknown: "libfoo.so has no debugging information (looked in ...)"; empty: it has some.
   virtual std::string what_is_missing() = 0;
+  // Empty: arg0, farg0, ... mean arguments as the calling convention has them. Else the names that arguments
+  // have here.
+  virtual std::string argument_names() { return {}; }
   // Files that have a variable of that name for themselves.
   virtual std::vector<std::string> files_with(std::string_view /*name*/) { return {}; }
 };
