@@ -8,6 +8,8 @@
 #include "cli/output/output.h"
 #include "cli/show/coverage_table.h"
 #include "cli/show/list_table.h"
+#include "cli/show/mark_table.h"
+#include "elf/mark_spec.h"
 
 namespace blip::cli {
 namespace {
@@ -22,6 +24,10 @@ Result<session::ListRequest> request_of(const Command& command) {
     TRY(request.pid, session::process_named(name));
   }
   if (command.list_glob.empty()) return request;
+  if (command.marks) {
+    TRY(request.spec, elf::parse_mark_spec(command.list_glob));
+    return request;
+  }
   TRY(elf::Spec spec, elf::parse_spec(command.list_glob));
   if (spec.kind == elf::SpecKind::kSymbolOffset && spec.offset != 0)
     return Error(ErrorKind::kUsage, "'" + command.list_glob + "': blip list takes names, not offsets");
@@ -62,6 +68,15 @@ Result<Text> coverage_text(const Command& command) {
               coverage.notes, coverage_summary(coverage)};
 }
 
+Result<Text> marks_text(const Command& command) {
+  TRY(const session::MarkListing listing, made(command, &session::list_marks));
+  return Text{command.json ? mark_json(listing)
+                           : mark_table(listing, {.header = isatty(STDOUT_FILENO) == 1,
+                                                  .color = use_color(command.color, STDOUT_FILENO),
+                                                  .details = command.session.verbose}),
+              listing.notes, mark_summary(listing)};
+}
+
 bool print(const std::string& text) {
   Output output(STDOUT_FILENO);
   output.write(text);
@@ -71,7 +86,9 @@ bool print(const std::string& text) {
 }  // namespace
 
 int cmd_list(const Command& command) {
-  const auto text = command.coverage ? coverage_text(command) : functions_text(command);
+  const auto text = command.marks      ? marks_text(command)
+                    : command.coverage ? coverage_text(command)
+                                       : functions_text(command);
   if (!text) {
     say_error(text.error().message());
     return text.error().kind() == ErrorKind::kUsage ? kExitUsage : kExitFailed;

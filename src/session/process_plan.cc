@@ -86,6 +86,7 @@ RequestMask Planner::present_requests(const probe::ResolveContext& where) const 
     elf::Spec spec = options.probes[i].spec;
     present[i] = !names_absent_module(spec, plan_.modules, where.unreadable);
     if (!present[i] || !spec.module || !elf::is_glob(*spec.module)) continue;
+    if (options.probes[i].kind == ProbeKind::kMark) continue;
     if (spec.kind == elf::SpecKind::kSymbolOffset) spec.kind = elf::SpecKind::kName;
     present[i] = probe::resolve_functions({&spec, 1}, plan_.modules, {.hints = false}).has_value();
   }
@@ -97,6 +98,7 @@ void Planner::tell_where_found() {
   const auto& probes = context_.options.probes;
   for (size_t i = 0; i < probes.size(); ++i) {
     const elf::Spec& spec = probes[i].spec;
+    if (probes[i].kind == ProbeKind::kMark) continue;  // in all modules
     std::set<std::string> where, names;
     bool as_written = false;
     for (const Target& t : plan_.targets) {
@@ -158,7 +160,9 @@ void Planner::find_late_requests() {
   made_.late.assign(probes.size(), false);
   for (size_t i = 0; i < probes.size(); ++i) {
     const elf::Spec& spec = probes[i].spec;
-    if (spec.kind == elf::SpecKind::kGlob && !spec.module) {
+    if (probes[i].kind == ProbeKind::kMark) {
+      made_.late[i] = true;
+    } else if (spec.kind == elf::SpecKind::kGlob && !spec.module) {
       made_.late[i] = !is_in_executable(i);
     } else if (probes[i].kind == ProbeKind::kLine || (spec.module && spec.kind != elf::SpecKind::kAddress)) {
       made_.late[i] = true;

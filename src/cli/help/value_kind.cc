@@ -9,13 +9,28 @@ struct Named {
   ValueKind kind;
 };
 constexpr Named kKinds[] = {
-    {"SPEC", ValueKind::kFunction},   {"GLOB", ValueKind::kFunction}, {"TYPE[,TYPE]", ValueKind::kContext},
-    {"PID", ValueKind::kPid},         {"DIR", ValueKind::kDirectory}, {"NAME", ValueKind::kProcessName},
-    {"FILE", ValueKind::kFile},       {"WHEN", ValueKind::kColor},    {"CMD", ValueKind::kCommand},
-    {"\"CMD\"", ValueKind::kCommand}, {"N", ValueKind::kFree},        {"TIME", ValueKind::kFree},
-    {"SIZE", ValueKind::kFree},       {"CLOCK", ValueKind::kFree},    {"BACKEND", ValueKind::kFree},
-    {"FILE:LINE", ValueKind::kFree},  {"EXPR", ValueKind::kFree},     {"TID", ValueKind::kFree},
-    {"LIST", ValueKind::kFree},       {"WHAT", ValueKind::kFree},     {"MS", ValueKind::kFree},
+    {"SPEC", ValueKind::kFunction},
+    {"GLOB", ValueKind::kFunction},
+    {"TYPE[,TYPE]", ValueKind::kContext},
+    {"PID", ValueKind::kPid},
+    {"DIR", ValueKind::kDirectory},
+    {"NAME", ValueKind::kProcessName},
+    {"FILE", ValueKind::kFile},
+    {"WHEN", ValueKind::kColor},
+    {"CMD", ValueKind::kCommand},
+    {"\"CMD\"", ValueKind::kCommand},
+    {"N", ValueKind::kFree},
+    {"TIME", ValueKind::kFree},
+    {"SIZE", ValueKind::kFree},
+    {"CLOCK", ValueKind::kFree},
+    {"BACKEND", ValueKind::kFree},
+    {"FILE:LINE", ValueKind::kFree},
+    {"EXPR", ValueKind::kFree},
+    {"TID", ValueKind::kFree},
+    {"LIST", ValueKind::kFree},
+    {"WHAT", ValueKind::kFree},
+    {"MS", ValueKind::kFree},
+    {"PROVIDER:NAME", ValueKind::kFree},
 };
 
 bool mentions(std::string_view text, std::string_view word) {

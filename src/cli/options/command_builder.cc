@@ -86,6 +86,7 @@ Status CommandBuilder::apply(const OptionFact& fact, const std::string& value) {
     case OptionId::kReturn:
     case OptionId::kProbe:
     case OptionId::kLine:
+    case OptionId::kMark:
     case OptionId::kEveryInstruction:
       return apply_probe(fact.id, value);
     case OptionId::kContext:
@@ -188,6 +189,9 @@ Status CommandBuilder::apply(const OptionFact& fact, const std::string& value) {
       return {};
     case OptionId::kCoverage:
       command_.coverage = true;
+      return {};
+    case OptionId::kMarks:
+      command_.marks = true;
       return {};
     case OptionId::kSave:
       if (value.empty()) return usage("--save: the directory's name is empty");
@@ -361,6 +365,7 @@ Status CommandBuilder::finish_list() {
   if (operands_.size() > most)
     return usage(fmt::format("unexpected '{}': blip list takes {}one GLOB", operands_[most],
                              process ? "" : "one file and "));
+  if (command_.marks && command_.coverage) return usage("--marks and --coverage exclude each other");
   for (const std::string& operand : operands_)
     if (operand.empty()) return usage("an argument of blip list is empty");
   if (!process) command_.list_file = operands_[0];
@@ -398,6 +403,17 @@ Status CommandBuilder::check_target() const {
   return {};
 }
 
+namespace {
+
+// Unless the user says what to show.
+void show_arguments_of_marks(std::vector<session::ProbeRequest>& probes) {
+  for (session::ProbeRequest& probe : probes)
+    if (probe.kind == session::ProbeKind::kMark && !probe.data.locals && probe.data.captures.empty())
+      probe.data.args = true;
+}
+
+}  // namespace
+
 Status CommandBuilder::finish_tracing(const std::vector<std::string>& args) {
   session::Options& options = command_.session;
   if (options.probes.empty() && options.lifecycle && !options.process_name.empty())
@@ -415,6 +431,7 @@ Status CommandBuilder::finish_tracing(const std::vector<std::string>& args) {
   options.mode = verb_.verb == Verb::kTrace    ? session::Mode::kTrace
                  : verb_.verb == Verb::kRecord ? session::Mode::kRecord
                                                : session::Mode::kCount;
+  if (options.mode != session::Mode::kCount) show_arguments_of_marks(options.probes);
   options.command_line = command_line_of(args);
   return {};
 }

@@ -34,6 +34,8 @@ constexpr VerbFact kVerbs[] = {
      "blip trace -p 4711 --probe parse_request+0x4f --context reg:rax\n"
      "a line of the source\n"
      "blip trace -p 4711 --line parser.c:120\n"
+     "static marks of a program, with their arguments\n"
+     "blip trace -p 4711 --mark 'postgresql:query__*' --capture '(char *)arg1'\n"
      "what a function returns, and how long it took\n"
      "blip trace -p 4711 --return parse_request\n"
      "the same by its type, with what an argument was when the call began\n"
@@ -88,6 +90,8 @@ constexpr VerbFact kVerbs[] = {
      "blip list /usr/bin/gdb '*symtab*' -v\n"
      "for another program to read\n"
      "blip list -p 4711 --json\n"
+     "static marks of a process and its libraries\n"
+     "blip list -p 4711 --marks\n"
      "how many of a library's instructions can be probed, and how\n"
      "blip list /usr/lib/x86_64-linux-gnu/libc.so.6 --coverage\n"},
     {Verb::kView, "view", "blip view [OPTIONS] [DIR]", "print a recorded trace",
@@ -148,6 +152,11 @@ constexpr OptionFact kOptions[] = {
      "wherever the code of a source line begins, inlined copies included. Needs debugging information. FILE "
      "is a file's name or the end of its path. Repeatable",
      kTracing, "where the code of a source line begins"},
+    {OptionId::kMark, OptionGroup::kProbes, "", "mark", "PROVIDER:NAME",
+     "every place of the static marks (USDT, <sys/sdt.h>) that match: PROVIDER:NAME, MODULE:PROVIDER:NAME or "
+     "NAME, each part may be a pattern, in the executable and all libraries. The events have the mark's "
+     "arguments arg1, arg2, ..., unless --capture chooses. Repeatable",
+     kTracing, "static marks (USDT), with their arguments"},
     {OptionId::kEveryInstruction, OptionGroup::kProbes, "", "every-instruction", "SPEC",
      "each instruction of every function matching SPEC, as for --function; the events carry the ip. "
      "Repeatable",
@@ -300,6 +309,11 @@ constexpr OptionFact kOptions[] = {
      "show how each instruction of the functions would be patched: how many in which way, and why others are "
      "refused; -v lists those",
      kList, "how each instruction would be patched"},
+    {OptionId::kMarks, OptionGroup::kOutput, "", "marks", "",
+     "show static marks (USDT) instead of functions: where they are, how they would be patched, and their "
+     "arguments. GLOB is a SPEC as for --mark. -v adds the operands that the arguments are read from, and "
+     "semaphores",
+     kList, "static marks (USDT) instead of functions"},
     {OptionId::kJson, OptionGroup::kOutput, "", "json", "", "one JSON object per line (docs/json.md)",
      kTrace | kCount | kList | kView, "one JSON object per line (docs/json.md)"},
     {OptionId::kHex, OptionGroup::kOutput, "", "hex", "",
@@ -321,7 +335,6 @@ constexpr OptionFact kOptions[] = {
     {OptionId::kHelp, OptionGroup::kGeneral, "h", "help", "", "this text", kAll, "this text"},
     {OptionId::kVersion, OptionGroup::kGeneral, "V", "version", "", "blip's version", 0},
     // The rest of the design's command line.
-    later("", "mark"),
     later("", "syscall"),
     later("e", ""),
     later("", "shm-path"),

@@ -30,6 +30,7 @@ struct Command {
   bool clean_all = false;            // clean: not only session.pids
   std::string save_dir;              // clean: for what the rings still hold
   bool coverage = false;             // list: how their instructions would be patched
+  bool marks = false;                // list: static marks
   std::vector<std::string> remarks;  // how the order of options was understood, if that may surprise
   session::Options session;          // trace, record, count; pids and verbose also of list and clean
 };

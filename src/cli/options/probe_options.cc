@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "cli/options/values.h"
+#include "elf/mark_spec.h"
 
 namespace blip::cli {
 namespace {
@@ -61,11 +62,18 @@ Result<ProbeRequest> parse_line(const std::string& value) {
   return request;
 }
 
+Result<ProbeRequest> parse_mark(const std::string& value) {
+  auto spec = elf::parse_mark_spec(value);
+  if (!spec) return usage("--mark", value, spec.error().message());
+  return ProbeRequest{.spec = *std::move(spec), .kind = ProbeKind::kMark};
+}
+
 }  // namespace
 
 Result<ProbeRequest> parse_probe(OptionId option, const std::string& value) {
   if (option == OptionId::kProbe) return parse_instruction(value);
   if (option == OptionId::kLine) return parse_line(value);
+  if (option == OptionId::kMark) return parse_mark(value);
   struct OfFunctions {
     OptionId option;
     std::string_view name;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// --function, --probe, --line, --every-instruction: which probe the words of an option ask for.
+// --function, --probe, --line, --mark, --every-instruction: which probe the words of an option ask for.
 #pragma once
 
 #include <string>

@@ -233,8 +233,9 @@ Result<size_t> ClassTable::class_of(const ProbedPlace& place, bool shared) {
   const ProbeRequest& request = options_.probes[place.request];
   const std::string suffix = request.kind == ProbeKind::kReturn ? ":return" : "";
   const std::string name = shared ? request.spec.text + suffix : place.name;
-  const bool by_place = !shared && request.kind != ProbeKind::kLine && !place.is_inlined;
-  const std::string module = place.is_inlined && !shared ? place.module : "";
+  const bool is_mark = request.kind == ProbeKind::kMark;
+  const bool by_place = !shared && request.kind != ProbeKind::kLine && !is_mark && !place.is_inlined;
+  const std::string module = (place.is_inlined || is_mark) && !shared ? place.module : "";
   const Key key = by_place ? Key{name, place.module, place.addr.value, place.request, ""}
                            : Key{name, module, 0, place.request, layout_of(place.data)};
   const auto [entry, is_new] = index_.try_emplace(key, classes_.size());

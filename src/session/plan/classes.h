@@ -52,7 +52,7 @@ class ClassTable {
   // Programs for the places of one more process; classes that are new are added. Where stores_tid() says so
   // every class carries the tid; unless counting, every class leads with the pid if children are followed,
   // several processes traced, or the user asks for it. All places of a source line have one class, and so
-  // have the copies of an inlined function in another. Unless counting, the places of one request share a
+  // have the copies of an inlined function in another, and those of a mark in a file. Unless counting, the places of one request share a
   // class that carries the ip if it asks for every instruction, or if there are more than kMaxOwnClasses: of
   // these places, or in the trace where classes come later. Fails where an event would be too large, or where
   // not all ids are below `end_id`; nothing is added then.

@@ -53,10 +53,11 @@ enum class ProbeKind {
   kLine,              // where a source line begins
   kEveryInstruction,  // all instructions of the functions that match
   kReturn,            // the exits of the functions that match
+  kMark,              // every place of the static marks that match
 };
 
 struct ProbeRequest {
-  elf::Spec spec;                 // of kLine: `name` is the source file's
+  elf::Spec spec;                 // of kLine: `name` is the source file's; of kMark: PROVIDER:NAME
   std::vector<Context> contexts;  // in the order given, duplicates removed
   ProbeKind kind = ProbeKind::kFunction;
   uint32_t line = 0;  // of kLine

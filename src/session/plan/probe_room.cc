@@ -33,8 +33,8 @@ size_t late_targets(const Options& options, const RequestMask& late, size_t targ
   size_t most = 0;
   for (size_t i = 0; i < late.size(); ++i) {
     const ProbeRequest& request = options.probes[i];
-    const bool is_few =
-        request.spec.kind != elf::SpecKind::kGlob && request.kind != ProbeKind::kEveryInstruction;
+    const bool is_few = request.kind == ProbeKind::kMark || (request.spec.kind != elf::SpecKind::kGlob &&
+                                                             request.kind != ProbeKind::kEveryInstruction);
     if (late[i]) most += is_few ? kOfOneName : options.max_probes;
   }
   return std::min<size_t>(most, options.max_probes - std::min<size_t>(options.max_probes, targets));

@@ -3,6 +3,7 @@
 
 #include "elf/match.h"
 #include "elf/relocations.h"
+#include "script/mark_scope.h"
 #include "script/no_debug_scope.h"
 
 namespace blip::session {
@@ -35,6 +36,13 @@ class ProcessScope final : public script::Scope {
 }  // namespace
 
 std::unique_ptr<script::Scope> Scopes::at(const Target& target) {
+  auto place = of_code(target);
+  if (!target.mark) return place;
+  return std::make_unique<script::MarkScope>(std::move(place),
+                                             arguments_of(*target.mark, modules_[target.module]));
+}
+
+std::unique_ptr<script::Scope> Scopes::of_code(const Target& target) {
   const probe::Module& module = modules_[target.module];
   ModuleDebug& debug = store_.of(module);
   const bool is_entry = target.point.addr == target.point.function.addr;

@@ -28,6 +28,7 @@ class Scopes {
  private:
   using BoundVariables = std::map<std::string, dwarf::BoundVariable, std::less<>>;
 
+  std::unique_ptr<script::Scope> of_code(const Target& target);
   dwarf::CodeLocation site(const probe::Module& module, ModuleDebug& debug);
   const BoundVariables& bound_in(const probe::Module& module);
   std::vector<dwarf::CallingModule> callers_of(const probe::Module& module, FileAddr function);

@@ -131,6 +131,8 @@ class TargetFinder {
         return add_line(request);
       case ProbeKind::kEveryInstruction:
         return add_every_instruction(request);
+      case ProbeKind::kMark:
+        return add_marks(request);
     }
     return {};
   }
@@ -170,6 +172,15 @@ class TargetFinder {
     return {};
   }
 
+  Status add_marks(size_t request) {
+    TRY(FoundMarks marks, marks_.find(options_.probes[request].spec));
+    for (FoundMark& m : marks.found)
+      found_.targets.push_back(
+          {.module = m.module, .request = request, .point = m.point, .name = m.name(), .mark = m.mark});
+    found_.refused.insert(found_.refused.end(), marks.refused.begin(), marks.refused.end());
+    return {};
+  }
+
   // A count shows nothing of a hit.
   bool is_alike(const ProbeRequest& a, const ProbeRequest& b) const {
     if (options_.mode != Mode::kCount) return a.wants_the_same(b);
@@ -188,7 +199,7 @@ class TargetFinder {
     return first;
   }
 
-  // Drops repeated functions, which several patterns may mean. An instruction is probed as often as it is
+  // Drops repeated functions and marks, which several patterns may mean. An instruction is probed as often as it is
   // asked for.
   void drop_repeated() {
     const std::vector<size_t> alike = first_alike();
@@ -198,8 +209,8 @@ class TargetFinder {
     std::erase_if(found_.targets, [&](const Target& t) {
       const size_t first = alike[t.request];
       const ProbeKind kind = options_.probes[first].kind;
-      return (kind == ProbeKind::kFunction || kind == ProbeKind::kReturn) && users[first] > 1 &&
-             !known.emplace(first, t.module, t.point.addr, t.name).second;
+      return (kind == ProbeKind::kFunction || kind == ProbeKind::kReturn || kind == ProbeKind::kMark) &&
+             users[first] > 1 && !known.emplace(first, t.module, t.point.addr, t.name).second;
     });
   }
 
@@ -245,6 +256,7 @@ class TargetFinder {
   std::span<const probe::Module> modules_;
   probe::NameIndexes names_;
   probe::InstructionStarts starts_;
+  MarkFinder marks_{modules_, starts_};
   std::optional<LinePoints> lines_;           // if any are asked for
   std::map<size_t, size_t> line_of_request_;  // which of them
   probe::ResolveContext context_;

@@ -12,6 +12,7 @@
 #include "probe/code/module.h"
 #include "probe/code/points.h"
 #include "probe/code/resolve.h"
+#include "session/plan/marks.h"
 #include "session/plan/options.h"
 #include "session/plan/refusal.h"
 #include "session/symbolize/debug_store.h"
@@ -26,6 +27,8 @@ struct Target {
   std::string name;  // of the event; empty: its place, which is made where it is needed
   // The copy of an inlined function that begins there; null: it is none.
   std::shared_ptr<const dwarf::InlinedInstance> instance{};
+  // The static mark that is there; null: it is none.
+  std::shared_ptr<const elf::Mark> mark{};
 };
 
 struct FoundTargets {
