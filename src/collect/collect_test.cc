@@ -230,6 +230,79 @@ TEST(Collect, blocks_of_a_deque) {
   EXPECT_EQ(shown(m, {s}, 0x1000), "[7 8]");
 }
 
+TEST(Collect, elements_that_lie_in_the_object_itself) {
+  Memory m;
+  m.words(0x1000, {5 | 6ULL << 32, 7 | 8ULL << 32, 1});
+  Step fixed = numbers(Where::kInline, 4);
+  fixed.count = 3;
+  EXPECT_EQ(shown(m, {fixed}, 0x1000), "[6 7 8]");
+  EXPECT_EQ(shown(m, {numbers(Where::kIf, 8, 16)}, 0x1000), "[7]");
+  EXPECT_EQ(shown(m, {numbers(Where::kIf, 8, 20)}, 0x1000), "[]");
+  EXPECT_EQ(shown(m, {numbers(Where::kIf, 8, 4000)}, 0x1000), "[ bad]") << "its flag cannot be read";
+}
+
+TEST(Collect, elements_whose_number_lies_beside_their_pointer) {
+  Memory m;
+  m.words(0x1000, {0x2000, 3});
+  m.words(0x2000, {1 | 2ULL << 32, 3 | 4ULL << 32});
+  EXPECT_EQ(shown(m, {numbers(Where::kCounted, 0, 8)}, 0x1000), "[1 2 3]");
+  Step fixed = numbers(Where::kCounted, 0, kNoSize);
+  fixed.count = 2;
+  EXPECT_EQ(shown(m, {fixed}, 0x1000), "[1 2]");
+  EXPECT_EQ(shown(m, {numbers(Where::kCounted, 0, 4000)}, 0x1000), "[ bad]");
+  EXPECT_EQ(shown(m, {numbers(Where::kCString, 0)}, 0x1000), "[ bad]") << "no way to find elements";
+}
+
+TEST(Collect, texts_whose_length_lies_in_front_of_them) {
+  Memory m;
+  m.words(0x1000, {0x2018, 0, 0x9000});
+  m.words(0x2000, {3, 0, 0, 0x636261});
+  Step given{.where = Where::kGiven, .next = 2, .limit = 10, .stride = 8, .least = 3};
+  EXPECT_EQ(shown(m, {given, text(Where::kShared, 0)}, 0x1000, 3), "['abc' NULL bad]");
+}
+
+TEST(Collect, links_that_cannot_be_read_end_a_walk) {
+  Memory m = small_tree();
+  m.words(0x3000, {0x2000, 0x7770, kEnd, 2});  // its right child is not there
+  EXPECT_EQ(shown(m, {tree()}, 0x1000), "[1 2 bad](3)");
+  m.pieces[0x2000].resize(8);
+  EXPECT_EQ(shown(m, {tree()}, 0x1000), "[ bad](3)");
+  Step chain = numbers(Where::kChain, 0, 8, kNoSize);
+  chain.value_offset = 8;
+  chain.next_offset = 4000;
+  m.words(0x1000, {0x3000, 2});
+  EXPECT_EQ(shown(m, {chain}, 0x1000), "[30576 bad](2)");
+}
+
+TEST(Collect, a_walk_follows_only_so_many_links) {
+  Memory m;
+  Step chain = numbers(Where::kChain, 0, 8, kNoSize);
+  chain.limit = 1000;
+  chain.value_offset = 8;
+  m.words(0x1000, {0x2000, 1000});
+  m.words(0x2000, {0x2000, 1});
+  EXPECT_EQ(collect_bytes(m, {chain}, 0x1000, 0, 4000).size(), kSequenceHead + 101u * 4);
+}
+
+TEST(Collect, blocks_that_make_no_sense) {
+  Memory m;
+  const auto with = [&](std::initializer_list<uint64_t> words) {
+    m.words(0x1000, words);
+    return shown(m, {numbers(Where::kBlocks, 0, 32)}, 0x1000).substr(0, 6);
+  };
+  EXPECT_EQ(with({0x200c, 0x2000, 0x2010, 0x5008, 0x3004, 0x3000, 0x3010, 0x5000}), "[ bad]");
+  EXPECT_EQ(with({0x200c, 0x2000, 0x2000, 0x5000, 0x3004, 0x3000, 0x3010, 0x5008}), "[ bad]");
+  EXPECT_EQ(with({0x200c, 0x2000, 0x2010, 0x5000, 0x3004, 0x3008, 0x3010, 0x5008}), "[ bad]");
+  EXPECT_EQ(with({0x200c, 0x2000, 0x2010, 0x5000, 0x2008, 0x2000, 0x2010, 0x5000}), "[ bad]");
+  EXPECT_EQ(with({0x200c, 0x2000, 0x2010, 0x5000}), "[ bad]");
+  m.words(0x1000, {0x5000, 3, 0});
+  Step indexed = numbers(Where::kIndexed, 0, 8, 16);
+  indexed.count = 4;
+  EXPECT_EQ(shown(m, {indexed}, 0x1000), "[]");
+  m.words(0x1000, {0x5000, 3, 2});
+  EXPECT_EQ(shown(m, {indexed}, 0x1000), "[ bad](2)") << "its block is not there";
+}
+
 // Anything may be there: what comes back is whole, and no byte is written behind the room.
 TEST(Collect, any_memory_at_all) {
   std::mt19937_64 random(1);

@@ -215,5 +215,182 @@ TEST(Classes, counting_needs_no_fields_and_one_class_per_function) {
   EXPECT_EQ(table.programs[0].kind, jit::Program::Kind::kCount);
 }
 
+TEST(Classes, stacks_want_the_process_and_an_address_in_front) {
+  Options options = one_request(Mode::kRecord, {{&contexts::kBacktrace}});
+  options.probes.push_back({*elf::parse_spec("g"), {}});
+  ClassTable table(options);
+  auto places = functions(2);
+  places[1].request = 1;
+  places[1].is_entry = true;
+  const auto programs = table.add(places).value();
+  EXPECT_THAT(names(table.classes()[0]), ElementsAre("vpid", "ip", "stack_id", "stack_info", "backtrace"));
+  EXPECT_THAT(names(table.classes()[1]), ElementsAre("vpid", "ip")) << "in every event of the trace";
+  EXPECT_TRUE(table.classes()[0].has_hit_word);
+  EXPECT_TRUE(table.classes()[0].outputs.at(0).is_added);
+  EXPECT_EQ(programs[0].stack_at, places[0].ip);
+  EXPECT_EQ(programs[1].stack_at, 0u);
+  EXPECT_THAT(programs[0].fields,
+              testing::Contains(testing::Field(&jit::Field::capture, jit::Capture::kHitWord)));
+  places[0].is_entry = true;
+  EXPECT_EQ(table.add(places)->front().stack_at, places[0].ip | abi::kHitAtEntry);
+}
+
+TEST(Classes, live_stacks_want_the_process_only_where_they_are_asked_for) {
+  Options options = one_request(Mode::kTrace, {{&contexts::kBacktrace}});
+  options.probes.push_back({*elf::parse_spec("g"), {}});
+  ClassTable table(options);
+  auto places = functions(2);
+  places[1].request = 1;
+  ASSERT_TRUE(table.add(places));
+  EXPECT_THAT(names(table.classes()[0]), testing::Contains("vpid"));
+  EXPECT_TRUE(table.classes()[0].fields[0].is_implicit);
+  EXPECT_THAT(names(table.classes()[1]), ElementsAre("vtid"));
+}
+
+TEST(Classes, the_pid_is_not_implicit_if_it_is_asked_for) {
+  Options options = one_request(Mode::kRecord, {{&contexts::kPid}});
+  options.process_name = "workers";
+  EXPECT_FALSE(make(options, 1).classes[0].fields[0].is_implicit);
+  options.probes[0].contexts.clear();
+  EXPECT_TRUE(make(options, 1).classes[0].fields[0].is_implicit);
+}
+
+// One value of each kind; none but the first can be had without looking at memory.
+HitData one_of_each() {
+  HitData data;
+  const uint32_t at = data.hit.code.add({.op = script::Op::kRegister, .value = 7});
+  using Kind = script::Output::Kind;
+  data.hit.outputs = {{.kind = Kind::kValue, .node = at, .size = 4},
+                      {.kind = Kind::kBytes, .node = at, .count = 12},
+                      {.kind = Kind::kString, .node = at, .size = 1, .count = 20},
+                      {.kind = Kind::kSequence, .node = at, .length = at, .size = 2, .count = 5}};
+  const ctf::Field byte{.name = "", .type = ctf::FieldType::kInt, .size = 1};
+  const ctf::Field word{.name = "", .type = ctf::FieldType::kInt, .size = 2};
+  data.fields = {{.name = "value", .type = ctf::FieldType::kInt, .output = 0, .size = 4},
+                 {.name = "bytes", .type = ctf::FieldType::kArray, .output = 1, .size = 1, .count = 12},
+                 {.name = "text", .type = ctf::FieldType::kText, .output = 2},
+                 {.name = "words", .type = ctf::FieldType::kSequence, .output = 3, .size = 2}};
+  data.fields[1].members = {byte};
+  data.fields[3].members = {word};
+  return data;
+}
+
+TEST(Classes, data_of_the_program_is_behind_a_hit_word) {
+  const Options options = one_request(Mode::kRecord, {});
+  ClassTable table(options);
+  auto places = functions(1);
+  places[0].data = one_of_each();
+  const auto programs = table.add(places);
+  ASSERT_TRUE(programs) << programs.error().message();
+  const ctf::EventClass& c = table.classes()[0];
+  EXPECT_THAT(names(c), ElementsAre("value", "bytes", "text", "words", "faults", "cut"));
+  using Kind = ctf::RecordOutput::Kind;
+  const Kind kinds[] = {Kind::kFixed, Kind::kFixed, Kind::kString, Kind::kSequence};
+  const uint32_t sizes[] = {4, 12, 1, 2};
+  ASSERT_EQ(c.outputs.size(), 4u);
+  for (size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(c.outputs[i].kind, kinds[i]) << i;
+    EXPECT_EQ(c.outputs[i].size, sizes[i]) << i;
+    EXPECT_EQ(c.outputs[i].may_fault, i != 0) << i;
+  }
+  EXPECT_EQ(programs->front().output_offsets.size(), 4u);
+  EXPECT_EQ(programs->front().hit.outputs.size(), 4u);
+}
+
+TEST(Classes, an_event_that_is_too_large_adds_nothing) {
+  const Options options = one_request(Mode::kRecord, {});
+  ClassTable table(options);
+  auto places = functions(2);
+  places[1].data = one_of_each();
+  places[1].data.hit.outputs[2].count = 4000;
+  const auto refused = table.add(places);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message(), testing::HasSubstr("f1: "));
+  EXPECT_TRUE(table.classes().empty());
+  places[1].data = one_of_each();
+  EXPECT_EQ(table.add(places)->back().class_id, abi::kFirstClass + 1u);
+}
+
+TEST(Classes, places_of_a_line_share_one_if_their_records_look_the_same) {
+  Options options = one_request(Mode::kRecord, {});
+  options.probes[0].kind = ProbeKind::kLine;
+  auto places = functions(4);
+  for (ProbedPlace& place : places) {
+    place.name = "a.c:7";
+    place.data = one_of_each();
+  }
+  places[2].data.fields[0].is_signed = true;
+  places[3].data.fields[0].labels = {{.value = 1, .name = "ONE"}};
+  ClassTable table(options);
+  const auto programs = table.add(places).value();
+  EXPECT_EQ(programs[0].class_id, programs[1].class_id);
+  EXPECT_NE(programs[0].class_id, programs[2].class_id);
+  EXPECT_NE(programs[0].class_id, programs[3].class_id);
+  EXPECT_EQ(table.classes().size(), 3u);
+  EXPECT_FALSE(table.address_of(0)) << "it has several places";
+}
+
+TEST(Classes, copies_of_an_inlined_function_share_one_in_each_module) {
+  const Options options = one_request(Mode::kRecord, {});
+  auto places = functions(3);
+  for (ProbedPlace& place : places) {
+    place.name = "f (inlined in g)";
+    place.is_inlined = true;
+  }
+  places[2].module = "another";
+  ClassTable table(options);
+  const auto programs = table.add(places).value();
+  EXPECT_EQ(programs[0].class_id, programs[1].class_id);
+  EXPECT_NE(programs[0].class_id, programs[2].class_id);
+  EXPECT_EQ(table.module_of(1), "another");
+}
+
+TEST(Classes, who_made_them) {
+  Options options = one_request(Mode::kRecord, {});
+  options.probes.push_back({*elf::parse_spec("g"), {}});
+  auto places = functions(2);
+  places[1].request = 1;
+  ClassTable table(options);
+  ASSERT_TRUE(table.add(places));
+  EXPECT_EQ(table.module_of(1), "m");
+  EXPECT_EQ(table.request_of(1), 1u);
+  EXPECT_EQ(table.address_of(1), 1u);
+}
+
+TEST(Classes, blip_writes_some_itself) {
+  const Options options = one_request(Mode::kRecord, {});
+  ClassTable table(options);
+  const uint16_t own = table.add_own({.name = "blip:mapped",
+                                      .context = {.name = "vtid", .type = ctf::FieldType::kInt32},
+                                      .payload = {{.name = "size", .type = ctf::FieldType::kUint64}},
+                                      .tells_files = true});
+  const uint16_t life = table.add_life_record("exit");
+  EXPECT_EQ(own, abi::kFirstClass);
+  EXPECT_EQ(life, own + 1);
+  EXPECT_THAT(names(table.classes()[0]), ElementsAre("vpid", "vtid", "size"));
+  EXPECT_TRUE(table.classes()[0].of_blip && table.classes()[0].tells_files);
+  EXPECT_THAT(names(table.classes()[1]), ElementsAre("vpid", "vtid", "value"));
+  EXPECT_TRUE(table.classes()[1].tells_lives);
+  EXPECT_EQ(table.add(functions(1))->front().class_id, life + 1u);
+}
+
+TEST(Classes, the_largest_record_of_requests_that_match_nothing_yet) {
+  Options options = one_request(Mode::kRecord, {});
+  options.probes.push_back({*elf::parse_spec("g"), {{&contexts::kAllRegisters}}});
+  options.probes.push_back({*elf::parse_spec("h"), {}});
+  options.probes[2].data.args = true;
+  const ClassTable table(options);
+  EXPECT_EQ(table.largest_record({false, false, false}), 0u);
+  EXPECT_EQ(table.largest_record({true, false, false}), 16u);  // the header and ip
+  EXPECT_EQ(table.largest_record({true, true, false}), 16u + 18 * 8);
+  EXPECT_EQ(table.largest_record({true, true, true}), abi::kMaxRecordSize) << "nobody knows its arguments";
+}
+
+TEST(Classes, latencies_are_a_kind_of_counting) {
+  Options options = one_request(Mode::kCount, {});
+  options.latencies = true;
+  EXPECT_EQ(make(options, 1).programs[0].kind, jit::Program::Kind::kLatency);
+}
+
 }  // namespace
 }  // namespace blip::session
