@@ -40,9 +40,25 @@ class Unit:
         self.ordinary = words[at]
         self.object = directory / words[at]
         words[at] = str(self.object)
-        self.command, self.cwd = words + FLAGS, entry["directory"]
+        self.made_of = self.object.with_suffix(".d")
+        words += FLAGS + ["-MD", "-MF", str(self.made_of)]
+        self.command, self.cwd = words, entry["directory"]
+
+    def is_fresh(self):
+        """No file that the object was made of is newer, and the tool is not either."""
+        if not self.object.exists() or not self.made_of.exists():
+            return False
+        files = re.split(r"\\?\s+", self.made_of.read_text().partition(":")[2].strip())
+        made = self.object.stat().st_mtime
+        try:
+            notes = self.object.with_suffix(".gcno")
+            return all(os.stat(os.path.join(self.cwd, file)).st_mtime <= made for file in [*files, __file__, notes])
+        except FileNotFoundError:
+            return False
 
     def compile(self):
+        if self.is_fresh():
+            return 0
         self.object.parent.mkdir(parents=True, exist_ok=True)
         return subprocess.run(self.command, cwd=self.cwd).returncode
 
