@@ -27,10 +27,9 @@ void add_aliases(const probe::Module& module, std::span<ListedFunction> function
 }
 
 Result<dwarf::SourceLines> lines_of(const probe::Module& module) {
-  Result<dwarf::SourceLines> lines = Error(ErrorKind::kNotFound, "no line tables");
   for (std::span<const uint8_t> image : debug_images(module))
-    if (!lines) lines = dwarf::SourceLines::open(image);
-  return lines;
+    if (auto lines = dwarf::SourceLines::open(image)) return lines;
+  return Error(ErrorKind::kNotFound, "no line tables");
 }
 
 void add_lines(const probe::Module& module, std::span<ListedFunction> functions) {
