@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Installs the Debian packages blip is built, tested and measured with. Does nothing when all are there.
-# usage: scripts/install-deps.sh [build|test|bench|soak|suites|deb]...   (default: build)
+# usage: scripts/install-deps.sh [build|test|bench|soak|suites|deb|aarch64]...   (default: build)
 set -eu
 
 build="g++ cmake ninja-build pkg-config libzydis-dev libzycore-dev libasmjit-dev libdw-dev libelf-dev libfmt-dev
@@ -13,6 +13,8 @@ bench="python3 libbenchmark-dev lttng-tools liblttng-ust-dev bpftrace linux-perf
        mariadb-server-core sysbench nodejs"
 soak="python3 postgresql-15 redis-tools nginx wrk"
 suites="python3 libpython3.11-testsuite python3.11-dbg libc6-dbg tcl8.6-dev dpkg-dev nodejs openjdk-17-jdk-headless golang-go rustc"
+# scripts/aarch64.py: the compiler, the emulator, and googletest as sources.
+aarch64="g++-12-aarch64-linux-gnu qemu-user googletest python3"
 # The package; and the manual, completion and package as the tests see them.
 deb="dpkg-dev"
 test="$test dpkg-dev man-db mandoc zsh fish bash-completion lintian"
@@ -32,7 +34,8 @@ for group in "${@:-build}"; do
     soak) packages="$packages $soak" ;;
     suites) packages="$packages $suites" ;;
     deb) packages="$packages $deb" ;;
-    *) echo "install-deps: unknown group '$group' (build, test, bench, soak, suites, deb)" >&2; exit 2 ;;
+    aarch64) packages="$packages $aarch64" ;;
+    *) echo "install-deps: unknown group '$group' (build, test, bench, soak, suites, deb, aarch64)" >&2; exit 2 ;;
   esac
 done
 
