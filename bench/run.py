@@ -48,6 +48,7 @@ def parse():
     parser.add_argument("--quick", action="store_true", help="fewer samples and smaller sizes, about two minutes")
     parser.add_argument("--only", nargs="+", default=[], metavar="TEXT", help="only what has TEXT in its name")
     parser.add_argument("--list", action="store_true", help="name the measurements")
+    parser.add_argument("--numbers", action="store_true", help="fail if a row has no numbers, whatever they are")
     parser.add_argument("--keep", action="store_true", help="write bench/results/DATE.txt and .json too")
     parser.add_argument("--text", metavar="FILE", help="write the table there too")
     parser.add_argument("--json", metavar="FILE", help="write the JSON there (default: BUILD/bench.json)")
@@ -103,6 +104,12 @@ def _guarded(build, settings, section, name, job, seconds):
         return [skipped(section, name, name, f"{type(e).__name__}: {e}")]
 
 
+def rows_without_numbers(rows):
+    """Names of rows that were not measured; of all if there is none."""
+    without = [r.name for r in rows if r.min is None and not any(isinstance(v, (int, float)) for v in r.columns.values())]
+    return without if rows else ["there is no row"]
+
+
 def versions():
     found = {}
     for name, argv in TOOLS.items():
@@ -143,6 +150,8 @@ def main():
         with open(path, "w", encoding="utf-8") as f:
             f.write(text)
     print(text, end="")
+    if options.numbers and (without := rows_without_numbers(rows)):
+        sys.exit("bench: no numbers: " + ", ".join(without))
 
 
 if __name__ == "__main__":
