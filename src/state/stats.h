@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// What numbers come to. Sums wrap around, as in both languages.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "state/types.h"
+
+namespace blip::state {
+
+struct Stats {
+  uint64_t count = 0, sum = 0, min = 0, max = 0;  // min and max by the map's sign
+  std::vector<uint64_t> buckets;                  // empty until the first number
+
+  void add(const MapType& type, uint64_t value);
+  // Of no numbers, count and sum are 0, and there is nothing else. The average is cut towards 0.
+  std::optional<uint64_t> get(const MapType& type, Statistic what) const;
+
+  bool operator==(const Stats&) const = default;
+};
+
+}  // namespace blip::state
