@@ -25,6 +25,7 @@ COLUMNS = {
         ("T min", "min", "{:.1f}"), ("T", "median", "{:.1f}"), ("P", "pause", "{:.2f}"), ("MB", "memory", "{:.0f}")]),
     "backtrace": ("ns that a stack takes, without frame pointers, beside others' ways", [
         ("min", "min", "{:.1f}"), ("median", "median", "{:.1f}"), ("per frame", "ns per frame", "{:.1f}")]),
+    "interpreter": ("ns that an operation, and a handler of few, takes in blip", [("min", "min", "{:.2f}")]),
     "scale": ("ms; as above, and the wall time of listing a file", [
         ("functions", "functions", "{:d}"), ("min", "min", "{:.1f}"), ("median", "median", "{:.1f}"),
         ("P", "pause", "{:.2f}"), ("MB", "memory", "{:.0f}")]),

@@ -129,7 +129,7 @@ constexpr std::array<Operation, kOperations> kTable{{
     pure(BlockOp::kCpu, "cpu", 0),
     pure(BlockOp::kUid, "uid", 0),
     pure(BlockOp::kGid, "gid", 0),
-    faulting(with_value(leaf(BlockOp::kStack, "stack"), V::kNumber)),
+    faulting(with_value(pure(BlockOp::kStack, "stack", 0), V::kNumber)),
     in_blip(
         making(faulting(with_value(pure(BlockOp::kCaptured, "captured", 0), V::kCaptured)), R::kOfCaptured)),
     making(with_value(pure(BlockOp::kLocal, "local", 0), V::kLocal), R::kOfLocal),
