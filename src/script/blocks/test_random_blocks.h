@@ -6,6 +6,7 @@
 
 #include "script/blocks/library.h"
 #include "script/blocks/operations.h"
+#include "script/blocks/split.h"
 #include "script/blocks/verify.h"
 
 namespace blip::script {
@@ -44,8 +45,16 @@ class RandomBlocks {
               .result = kNumber,
               .locals = {kNumber, kText, kNumber},
               .walks = {2, 0}};
+    if (is_for_split_) handler.captured.clear();
     for (Function& f : program_.functions) fill(f);
+    if (is_for_split_ && below(2)) add_filter(handler);
     return std::move(program_);
+  }
+
+  // The handler can be split.
+  Program make_for_split() {
+    is_for_split_ = true;
+    return make();
   }
 
  private:
@@ -69,6 +78,21 @@ class RandomBlocks {
     if (below(3) == 0 && at + 1 < function_->blocks.size())
       b.on_failure = static_cast<uint32_t>(at + 1 + below(function_->blocks.size() - at - 1));
     end(b.end);
+  }
+
+  // A first block that ends the handler unless a register has a large number.
+  void add_filter(Function& f) {
+    const auto last = static_cast<uint32_t>(f.blocks.size() + 1);
+    for (Block& b : f.blocks) {
+      for (uint32_t& target : b.end.targets) ++target;
+      if (b.on_failure != kNone) ++b.on_failure;
+    }
+    Block first{
+        .nodes = {{.op = Op::kRegister, .value = below(16)}, {.op = Op::kConstant, .value = below(30)}}};
+    first.nodes.push_back({.op = Op::kLess, .a = 1, .b = 0});
+    first.end = {.kind = Terminator::Kind::kBranch, .node = 2, .targets = {1, last}};
+    f.blocks.insert(f.blocks.begin(), first);
+    f.blocks.emplace_back();
   }
 
   uint64_t number() { return below(3) ? below(9) : below(2) ? 0 - below(9) : random_(); }
@@ -191,7 +215,7 @@ class RandomBlocks {
     Function& f = alone.functions[static_cast<size_t>(function_ - program_.functions.data())];
     f.blocks[0] = {.nodes = block_->nodes, .lists = block_->lists};
     if (f.result != ValueType::kNone) f.blocks[0].end.node = 1;
-    return verify(alone).has_value();
+    return verify(alone) && (!is_for_split_ || split(alone, alone.functions[0]));
   }
 
   uint32_t block_at_random() { return static_cast<uint32_t>(below(function_->blocks.size())); }
@@ -217,6 +241,7 @@ class RandomBlocks {
   }
 
   std::mt19937_64& random_;
+  bool is_for_split_ = false;
   Program program_;
   Function* function_ = nullptr;
   Block* block_ = nullptr;
