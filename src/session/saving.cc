@@ -13,7 +13,7 @@
 
 #include "ctf/packet.h"
 #include "ctf/trace_dir.h"
-#include "ring/format.h"
+#include "ring/region_view.h"
 #include "session/drain/pad_drain.h"
 #include "session/statedump.h"
 
@@ -21,39 +21,8 @@ namespace blip::session {
 
 namespace {
 
-constexpr uint64_t kMostRegion = uint64_t{1} << 40;
-
 Error damaged() {
   return Error(ErrorKind::kInvalid, "what a killed blip recorded cannot be read: its memory is damaged");
-}
-
-// Everything lies where this version of blip puts it, or the region is not used at all.
-std::optional<abi::Geometry> geometry_of(const abi::DataHeader& h, const abi::SharedRing& shared,
-                                         uint64_t mapped) {
-  const uint64_t schema_room = h.area(abi::AreaId::kSchema).size;
-  if (shared.slot_shift >= 32 || h.region_size != mapped || mapped > kMostRegion || schema_room > mapped ||
-      schema_room > UINT32_MAX || h.schema_size > schema_room || h.subbuf_size == 0)
-    return std::nullopt;
-  abi::Geometry g{.ring_count = h.ring_count,
-                  .class_count = h.class_count,
-                  .subbuf_count = h.subbuf_count,
-                  .subbuf_size = h.subbuf_size,
-                  .site_count = h.site_count,
-                  .probe_count = h.probe_count,
-                  .slot_size = uint32_t{1} << shared.slot_shift,
-                  .slot_count = shared.slot_mask + 1,
-                  .schema_size = static_cast<uint32_t>(schema_room)};
-  g.ranges = h.area(abi::AreaId::kRanges).size != 0;
-  g.stack_slots = h.stack_slots;
-  g.stack_frames = h.stack_frames;
-  g.stack_depth = h.stack_depth;
-  const auto is_there = [&](abi::AreaId id) {
-    const abi::Area area = g.area(id);
-    return area.size == 0 || abi::checked_area(h, id, mapped) == area;
-  };
-  const bool same = ring::is_valid(g) && g.region_size() == mapped &&
-                    std::all_of(std::begin(abi::Geometry::kOrder), std::end(abi::Geometry::kOrder), is_there);
-  return same ? std::optional(g) : std::nullopt;
 }
 
 abi::RingControl* controls_of(const SavedRegion& region) {
@@ -85,9 +54,8 @@ void put_back_taken(const SavedRegion& region) {
   }
 }
 
-Status read_part(const proc::Memory& memory, const probe::LeftRegion& from, SavedRegion& to, uint64_t offset,
-                 uint64_t size) {
-  return memory.read(from.range.begin + offset, to.bytes.bytes().subspan(offset, size));
+Status read_part(const ring::RegionView& from, SavedRegion& to, uint64_t offset, uint64_t size) {
+  return from.read(offset, to.bytes.bytes().subspan(offset, size));
 }
 
 // A stream file of the killed trace, cut after the packets that its blip had noted.
@@ -165,23 +133,21 @@ Result<std::optional<SavedRegion>> copy_region(const proc::Memory& memory, const
   const abi::DataHeader& header = region.untrusted_header;
   if (region.never_armed() || header.subbuf_size == 0 || header.schema_size == 0)
     return std::optional<SavedRegion>();
-  const abi::Area ring = abi::checked_area(header, abi::AreaId::kSharedRing, region.range.size());
-  if (ring.size < sizeof(abi::SharedRing)) return damaged();
-  TRY(const auto shared, memory.read_value<abi::SharedRing>(region.range.begin + ring.offset));
-  const auto geometry = geometry_of(header, shared, region.range.size());
+  const ring::RegionView view = probe::view_of(memory, region.range);
+  TRY(const auto geometry, view.geometry(header));
   if (!geometry) return damaged();
   SavedRegion saved{.geometry = *geometry};
   TRY(saved.bytes, Mapping::create(geometry->region_size(), PROT_READ | PROT_WRITE,
                                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
-  TRY_OK(read_part(memory, region, saved, 0, geometry->ring_data_offset()));
-  TRY_OK(read_part(memory, region, saved, geometry->schema_offset(), header.schema_size));
-  TRY_OK(read_part(memory, region, saved, geometry->stacks_offset(),
+  TRY_OK(read_part(view, saved, 0, geometry->ring_data_offset()));
+  TRY_OK(read_part(view, saved, geometry->schema_offset(), header.schema_size));
+  TRY_OK(read_part(view, saved, geometry->stacks_offset(),
                    geometry->rule_cache_offset() - geometry->stacks_offset()));
   for (uint32_t i = 0; i < geometry->ring_count; ++i) {
     abi::RingControl& control = controls_of(saved)[i];
     go_back_to_files(control);
     if (control.pos == control.consumed) continue;
-    TRY_OK(read_part(memory, region, saved, geometry->ring_data_offset() + i * geometry->ring_size(),
+    TRY_OK(read_part(view, saved, geometry->ring_data_offset() + i * geometry->ring_size(),
                      geometry->ring_size()));
   }
   const auto text = saved.bytes.bytes().subspan(geometry->schema_offset(), header.schema_size);

@@ -90,13 +90,15 @@ uint64_t plausible_size(uint64_t untrusted_size) {
   return untrusted_size % abi::kPageSize == 0 && untrusted_size < kMost ? untrusted_size : 0;
 }
 
-abi::Area sites_of(const LeftRegion& region) {
-  return abi::checked_area(region.untrusted_header, abi::AreaId::kSites, region.range.size());
-}
-
 bool is_private(const proc::Map& map) { return map.write && !map.exec && !map.file_backed(); }
 
 }  // namespace
+
+ring::RegionView view_of(const proc::Memory& memory, AddrRange region) {
+  return {region.size(), [&memory, begin = region.begin](uint64_t offset, std::span<uint8_t> to) {
+            return memory.read(begin + offset, to);
+          }};
+}
 
 bool is_data_memory(const proc::Map& map) { return is_memfd(map, abi::kDataMemfdName); }
 bool is_pad_memory(const proc::Map& map) { return is_memfd(map, abi::kPadsMemfdName); }
@@ -110,12 +112,14 @@ bool LeftRegion::has_pads(const proc::Map& map) const {
 Result<LeftRegion> read_left_region(const proc::Process& process, const proc::Memory& memory,
                                     const proc::Map& map) {
   LeftRegion found{.range = map.range, .inode = map.inode};
-  TRY(found.untrusted_header, memory.read_value<abi::DataHeader>(map.range.begin));
+  const ring::RegionView view = view_of(memory, map.range);
+  TRY(found.untrusted_header, view.header());
   const abi::DataHeader& h = found.untrusted_header;
   if (found.never_armed()) return found;
-  const bool usable = h.magic == abi::kMagic && h.version == abi::kVersion && h.site_count <= kMaxSites &&
-                      h.pad_file_count <= abi::kMaxPadFiles &&
-                      uint64_t{h.site_count} * sizeof(abi::SiteEntry) <= sites_of(found).size;
+  const bool usable =
+      h.magic == abi::kMagic && h.version == abi::kVersion && h.site_count <= kMaxSites &&
+      h.pad_file_count <= abi::kMaxPadFiles &&
+      uint64_t{h.site_count} * sizeof(abi::SiteEntry) <= view.area(h, abi::AreaId::kSites).size;
   if (!usable) return unusable(process);
   return found;
 }
@@ -134,12 +138,10 @@ Status check_owner(const abi::DataHeader& header) {
 }
 
 Result<std::vector<abi::SiteEntry>> read_site_entries(const proc::Memory& memory, const LeftRegion& region) {
-  std::vector<abi::SiteEntry> entries;
-  if (region.never_armed()) return entries;
-  entries.resize(region.untrusted_header.site_count);
-  std::span<uint8_t> bytes(reinterpret_cast<uint8_t*>(entries.data()),
-                           entries.size() * sizeof(abi::SiteEntry));
-  TRY_OK(memory.read(region.range.begin + sites_of(region).offset, bytes));
+  if (region.never_armed()) return std::vector<abi::SiteEntry>();
+  const abi::DataHeader& header = region.untrusted_header;
+  TRY(std::vector<abi::SiteEntry> entries,
+      view_of(memory, region.range).entries<abi::SiteEntry>(header, abi::AreaId::kSites, header.site_count));
   std::erase_if(entries, [](const abi::SiteEntry& e) { return !plausible(e); });
   std::sort(entries.begin(), entries.end(),
             [](const abi::SiteEntry& a, const abi::SiteEntry& b) { return a.addr < b.addr; });

@@ -13,6 +13,7 @@
 #include "proc/files/maps.h"
 #include "proc/files/memory.h"
 #include "proc/files/process.h"
+#include "ring/region_view.h"
 
 namespace blip::probe {
 
@@ -25,6 +26,9 @@ struct LeftRegion {
   bool never_armed() const { return untrusted_header.magic == 0; }
   bool has_pads(const proc::Map& map) const;
 };
+
+// The region in the process's memory, which must outlive the view.
+ring::RegionView view_of(const proc::Memory& memory, AddrRange region);
 
 bool is_data_memory(const proc::Map& map);
 bool is_pad_memory(const proc::Map& map);

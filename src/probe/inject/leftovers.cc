@@ -212,7 +212,7 @@ Status discard_unarmed(proc::RemoteCaller& caller, const proc::Process& process,
     if (!is_blip_memory(map) || kept.has(map.range)) continue;
     uint64_t below = 0;
     if (is_data_memory(map)) {
-      TRY(const auto header, memory.read_value<abi::DataHeader>(map.range.begin));
+      TRY(const auto header, view_of(memory, map.range).header());
       below = size_below(maps, map.range.begin, header);
     }
     TRY_OK(proc::remote_munmap(caller, map.range.begin - below, map.range.size() + below));
