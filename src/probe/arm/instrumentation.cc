@@ -47,10 +47,10 @@
 
 namespace blip::probe {
 
+using Stage = ArmingStage::Stage;
+
 namespace {
 
-constexpr int kPatchTries = 6;
-constexpr std::chrono::milliseconds kPatchPause{2};
 constexpr uint32_t kSharedRingBesideOthers = 4 << 20;
 constexpr uint32_t kEditsPerSpareProbe = 2;    // a site with a springboard
 constexpr uint64_t kMostHistograms = 4 << 20;  // bytes that are in the target's page tables from the start
@@ -68,9 +68,11 @@ Instrumentation::Instrumentation(const proc::Process& process, proc::Memory& mem
       modules_(modules),
       probes_(std::move(probes)),
       geometry_(options.geometry),
+      calls_(process, modules, options.modules_complete),
+      traps_(process, memory),
+      stops_(process, memory, options.max_pause, report_),
       follow_fork_(options.follow_fork),
       monotonic_clock_(options.monotonic_clock),
-      unhooked_clone_(!options.modules_complete),
       spare_probes_(options.spare_probes),
       live_classes_(std::min(options.live_classes, options.geometry.class_count)),
       spares_ask_kernel_(options.spares_ask_kernel),
@@ -80,8 +82,7 @@ Instrumentation::Instrumentation(const proc::Process& process, proc::Memory& mem
       births_(options.births),
       parking_(parking_of(modules)),
       schema_(options.schema),
-      kept_(options.kept),
-      max_pause_(options.max_pause) {
+      kept_(options.kept) {
   for (const Module& module : modules)
     if (!module.is_executable()) libraries_.push_back(module.extent());
 }
@@ -100,8 +101,8 @@ Result<std::unique_ptr<Instrumentation>> Instrumentation::arm(const proc::Proces
 }
 
 Instrumentation::~Instrumentation() {
-  if (!armed_) return;
-  if (touched_) {
+  if (!stage_.is_in_target()) return;
+  if (stage_.is_touched()) {
     (void)disarm();
   } else {
     (void)proc::on_tracer_thread([&] { return unmap_untouched(); });
@@ -110,51 +111,14 @@ Instrumentation::~Instrumentation() {
 
 // Nobody has been led into the pads: no need to stop more than the thread that unmaps them.
 Status Instrumentation::unmap_untouched() {
-  armed_ = false;
-  const RemoteWork unmap = [&](proc::Attachment&, proc::RemoteCaller& caller, auto) {
+  stage_.enter(Stage::kRemoved);
+  const Stops::RemoteWork unmap = [&](proc::Attachment&, proc::RemoteCaller& caller, auto) {
     return unmap_footprint(caller, footprint());
   };
-  Status done = in_one_thread(unmap);
+  Status done = stops_.with_one(unmap);
   if (done || !proc::is_pause_exceeded(done.error())) return done;
-  max_pause_.reset();  // nothing may stay behind
-  return in_one_thread(unmap);
-}
-
-// Stops one thread and runs `work` with it; another try if the thread was caught at a bad moment. All threads
-// are stopped where a blip that was killed left its stub: one of them may be in it.
-Status Instrumentation::in_one_thread(const RemoteWork& work) {
-  bool all = false;
-  PauseTries pauses;
-  for (int i = 1;;) {
-    const auto one = proc::on_tracer_thread([&] { return try_in_one_thread(work, all); });
-    const Status status = one ? one->status : Status(one.error());
-    if (!status && proc::is_pause_exceeded(status.error())) {
-      if (!pauses.again()) return pause_error(pauses.tries());
-      continue;
-    }
-    if (!one) return one.error();
-    if (status || i++ == kPatchTries) return status;
-    const bool busy = status.error().kind() == ErrorKind::kBusy;
-    if (one->started && !busy) return status;
-    all = all || busy;
-    std::this_thread::sleep_for(kPatchPause);
-  }
-}
-
-Result<Instrumentation::RemoteTry> Instrumentation::try_in_one_thread(const RemoteWork& work, bool stop_all) {
-  TRY(const std::vector<proc::Map> maps, proc::read_maps(process_.pid()));
-  TRY(proc::StubSite stub, proc::find_stub_site(memory_, maps));
-  TRY(proc::Attachment attachment, stop_all ? proc::Attachment::stop_all(process_, limits())
-                                            : proc::Attachment::stop_one(process_, limits()));
-  RemoteTry one;
-  {
-    auto caller = proc::RemoteCaller::create(attachment, memory_, std::move(stub));
-    one.started = caller.has_value();
-    one.status = caller ? work(attachment, *caller, maps) : Status(caller.error());
-  }
-  attachment.release();
-  note_pause(attachment.longest_stop());
-  return one;
+  stops_.lift_limit();  // nothing may stay behind
+  return stops_.with_one(unmap);
 }
 
 void Instrumentation::switch_probe(size_t index, bool on) {
@@ -163,18 +127,13 @@ void Instrumentation::switch_probe(size_t index, bool on) {
 }
 
 Result<RemovalReport> Instrumentation::disarm() {
-  armed_ = false;
+  stage_.enter(Stage::kRemoved);
   if (filler_) filler_->stop();
   return remove_from(process_, memory_, false);
 }
 
 Result<RemovalReport> Instrumentation::disarm_child(const proc::Process& child, proc::Memory& memory) {
   return remove_from(child, memory, true);
-}
-
-void Instrumentation::note_pause(std::chrono::nanoseconds paused) {
-  report_.paused = std::max(report_.paused, paused);
-  report_.last_paused = std::max(report_.last_paused, paused);
 }
 
 Footprint Instrumentation::footprint() const {
@@ -212,19 +171,20 @@ Status Instrumentation::choose_clock() {
 
 Status Instrumentation::run(ModuleSites sites) {
   TRY_OK(choose_clock());
-  clone_sites_ = find_clone_sites();
+  calls_.find_clones();
   geometry_.probe_count = static_cast<uint32_t>(probes_.size()) + spare_probes_;
   for (size_t i = 0; i < probes_.size(); ++i) probes_[i].program.switch_index = static_cast<uint32_t>(i);
-  plan_traps(sites);
-  std::vector<x86::SyscallSite> watched = clone_sites_;
-  watched.insert(watched.end(), sigaction_.sites.begin(), sigaction_.sites.end());
-  plan_calls();
+  traps_.plan(modules_, sites);
+  geometry_.ranges = calls_.plan_ranges(geometry_.ranges);
+  if (!geometry_.ranges && !forbids_calls()) calls_.plan_filters();
   TRY_OK(stop::check());
-  watched.insert(watched.end(), call_sites_.begin(), call_sites_.end());
+  std::vector<x86::SyscallSite> watched;
+  for (const auto& some : {calls_.clones(), traps_.action_sites(), calls_.calls()})
+    watched.insert(watched.end(), some.begin(), some.end());
   for (const Module& module : modules_) module.release_pages();  // all code was looked at, for system calls
   batches_.emplace_back(modules_, std::move(sites), probes(), std::move(watched), environment());
   refuse_returns(batches_.back());
-  if (!no_traps_.empty()) refuse_traps(batches_.back(), no_traps_);
+  traps_.refuse_planned(batches_.back());
   geometry_.site_count =
       static_cast<uint32_t>(batches_.back().max_edits()) + kEditsPerSpareProbe * spare_probes_;
   TRY_OK(map_memory());
@@ -256,60 +216,34 @@ void Instrumentation::settle() {
 Status Instrumentation::patch_patiently() {
   PauseTries pauses;
   written_.assign(table_.edits.size(), false);
-  if (max_pause_) switch_groups(false);
+  if (stops_.max_pause()) switch_groups(false);
   for (int i = 1;;) {
     const size_t before = fresh_edits();
-    const auto done = proc::on_tracer_thread([&] { return patch(i == kPatchTries); });
+    const auto done = proc::on_tracer_thread([&] { return patch(i == kStopTries); });
     if (!done && !proc::is_pause_exceeded(done.error())) return done.error();
     if (done && *done == Patched::kAll) break;
     if (done && *done == Patched::kBlocked) {
       ++i;
-      std::this_thread::sleep_for(kPatchPause);
+      std::this_thread::sleep_for(kBetweenTries);
       continue;
     }
     if (fresh_edits() < before) pauses.got_on();
-    if (!open_) TRY_OK(stop::check());
+    if (!stage_.is_open()) TRY_OK(stop::check());
     if (!stop::requested() && pauses.again()) continue;
     TRY_OK(give_up_for_pause(pauses.tries()));
     break;
   }
-  if (max_pause_) switch_groups(true);
+  if (stops_.max_pause()) switch_groups(true);
   switch_off_broken_groups();
   return {};
 }
 
-std::vector<x86::SyscallSite> Instrumentation::find_clone_sites() {
-  std::vector<x86::SyscallSite> found;
-  const bool is_static =
-      std::none_of(modules_.begin(), modules_.end(), [](const Module& m) { return m.is_libc(); });
-  for (const Module& module : modules_) {
-    if (module.file().is_go()) unhooked_clone_ = true;  // its vfork is not of the known form
-    for (const elf::Segment& s : module.file().segments()) {
-      if (!s.exec) continue;
-      const auto text = module.file().bytes(s.range);
-      auto sites = x86::find_clone_sites(text, module.to_target(s.range.begin));
-      if (module.is_libc() || (is_static && module.is_executable()))
-        if (const auto musl = x86::find_musl_clone(text, module.to_target(s.range.begin)))
-          sites.push_back(*musl);
-      for (const x86::SyscallSite& site : sites) {
-        if (site.flags_dead_after && !crosses_page(site.addr, abi::kJumpSize)) {
-          found.push_back(site);
-        } else {
-          unhooked_clone_ = true;
-        }
-      }
-    }
-  }
-  return found;
-}
-
 Status Instrumentation::map_memory() {
   const auto tid_hint = find_tid_hint(modules_, memory_);
-  const uint64_t trap_size =
-      wants_traps_ && no_traps_.empty() ? trap_memory_size(batches_.back().traps()) : 0;
+  const uint64_t trap_size = traps_.memory_size(batches_.back());
   bool again = false;
-  return in_one_thread([&](proc::Attachment& attachment, proc::RemoteCaller& caller,
-                           std::span<const proc::Map> maps) -> Status {
+  return stops_.with_one([&](proc::Attachment& attachment, proc::RemoteCaller& caller,
+                             std::span<const proc::Map> maps) -> Status {
     // An attempt that signals broke off may not have been able to clean up after itself.
     if (std::exchange(again, true)) TRY_OK(discard_unarmed(caller, process_, memory_, kept_));
     if (caller.restricted())
@@ -317,22 +251,25 @@ Status Instrumentation::map_memory() {
           ErrorKind::kUnsupported,
           fmt::format("process {} runs under a seccomp filter: blip needs root to trace it", process_.pid()));
     facts_ = find_thread_facts(attachment, memory_, process_.ns_pid(), tid_hint);
-    if (unhooked_clone_) facts_.rseq.reset();
+    if (calls_.unseen_children()) facts_.rseq.reset();
     size_shared_ring();
     AlsoCalled asked;
     std::optional<size_t> tsc, barrier;
     asked.add = [&](proc::CallList& list, TargetAddr control) {
       if (uses_tsc()) tsc = list.add(SYS_prctl, PR_GET_TSC, (control + kTscAnswer).value);
-      if (facts_.rseq && no_ranges_.empty()) barrier = list.add(SYS_membarrier, kRegisterBarrier, 0, 0);
+      if (facts_.rseq && no_ranges().empty()) barrier = list.add(SYS_membarrier, kRegisterBarrier, 0, 0);
     };
     TRY(region_,
         TargetRegion::map(caller, process_, maps, geometry_, batches_.back().neighbourhoods(),
                           batches_.back().trampolines(), {.traps = trap_size, .shadow = shadow_size()},
                           {.bytes = unwind_.size}, asked));
-    armed_ = true;
+    stage_.enter(Stage::kMapped);
     sharers_ = MemorySharers(process_.pid(), region_.data_fd);
     restorer_.include(sharers_);
-    note_barrier(barrier && asked.made.result(*barrier));
+    if (!facts_.rseq)
+      calls_.note_no_sequences();
+    else if (!barrier || !asked.made.result(*barrier))
+      calls_.note_no_barrier();
     return tsc && asked.made.result(*tsc) ? check_tsc() : Status();
   });
 }
@@ -371,7 +308,7 @@ jit::Environment Instrumentation::environment() const {
           .tid_offset = facts_.tid_offset,
           .asks_kernel = asks_kernel(),
           .collects = collects(),
-          .no_syscalls = !no_calls_.empty(),
+          .no_syscalls = !no_calls().empty(),
           .follow_fork = follow_fork_,
           .monotonic = clock_,
           .births = births_,
@@ -410,14 +347,15 @@ Status Instrumentation::build() {
       {reinterpret_cast<abi::SiteEntry*>(region() + geometry_.sites_offset()), geometry_.site_count});
   table_ = {};
   take(batch, std::move(made));
-  give_up_unpatched();
+  calls_.note_unpatched(table_);
+  stage_.enter(Stage::kBuilt);
   return {};
 }
 
 // Into the tables; the text is not changed yet.
 void Instrumentation::take(const Batch& batch, MadePatches made) {
-  for (const auto& [job, reason] : made.refused) refuse(batch.jobs()[job], reason);
-  if (made.trap_stub != TargetAddr()) trap_stub_ = made.trap_stub, trap_runtime_ = made.runtime;
+  for (const auto& [job, reason] : made.refused) report_.refuse(batch.jobs()[job], reason);
+  traps_.use_code(made);
   for (const Edit& edit : made.table.edits.edits()) site_table_.put(edit);
   if (table_.patches.empty()) {
     table_ = std::move(made.table);
@@ -426,15 +364,11 @@ void Instrumentation::take(const Batch& batch, MadePatches made) {
   }
 }
 
-void Instrumentation::refuse(const PadJob& job, const std::string& reason) {
-  for (uint32_t probe : job.probes) report_.refused.emplace_back(probe, reason);
-}
-
 // Not kGateOpen: whether restartable sequences are registered where the child looks for them is not known. It
 // must ask for its pid, unless it only counts.
 uint32_t Instrumentation::unannounced_gate() const {
   if (!follow_fork_) return abi::kGateIgnored;
-  if (!no_calls_.empty() && geometry_.slot_size != 0) return abi::kGateClosed;
+  if (!no_calls().empty() && geometry_.slot_size != 0) return abi::kGateClosed;
   return abi::kGateOpen | abi::kGateChild;
 }
 
@@ -507,9 +441,9 @@ Status Instrumentation::write_gate(uint32_t gate) {
                            .tid_offset = facts_.tid_offset.value_or(abi::kNoTidOffset),
                            .no_syscalls = forbids_calls(),
                            .calls = 0,
-                           .own_ranges = no_ranges_.empty() && !forbids_calls()};
+                           .own_ranges = no_ranges().empty() && !forbids_calls()};
   auto* header = reinterpret_cast<abi::DataHeader*>(region());
-  const uint32_t filtered = !no_calls_.empty() ? ring::kFiltered : asks_kernel() ? 0 : ring::kCallsUnwanted;
+  const uint32_t filtered = !no_calls().empty() ? ring::kFiltered : asks_kernel() ? 0 : ring::kCallsUnwanted;
   __atomic_store_n(&header->filtered, filtered, __ATOMIC_SEQ_CST);
   __atomic_store_n(&header->unannounced_gate, unannounced_gate(), __ATOMIC_RELAXED);
   return memory_.write(region_.control - abi::kGatePageSize, bytes_of(page));

@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <deque>
-#include <functional>
 #include <memory>
 #include <set>
 #include <span>
@@ -15,10 +14,14 @@
 #include "abi/layout.h"
 #include "base/result.h"
 #include "jit/program/environment.h"
+#include "probe/arm/arm_options.h"
+#include "probe/arm/arm_report.h"
+#include "probe/arm/arming_stage.h"
 #include "probe/arm/batch.h"
+#include "probe/arm/stops.h"
+#include "probe/arm/trap_support.h"
+#include "probe/arm/watched_calls.h"
 #include "probe/code/module.h"
-#include "probe/code/trap_sites.h"
-#include "probe/code/watched_syscalls.h"
 #include "probe/inject/leftovers.h"
 #include "probe/inject/open_calls.h"
 #include "probe/inject/region.h"
@@ -36,44 +39,6 @@
 #include "proc/files/process.h"
 
 namespace blip::probe {
-
-struct ArmReport {
-  std::chrono::nanoseconds paused{0};                   // longest stop of a thread
-  std::chrono::nanoseconds last_paused{0};              // the same of what was added last
-  std::vector<std::pair<size_t, std::string>> refused;  // probe, reason: found out only at the process
-  std::vector<std::string> notes;
-};
-
-// Tables that blip makes and the target reads, for the stacks of hits.
-struct UnwindMemory {
-  std::span<uint8_t> tables;  // here, writable: an abi::UnwindHeader first
-  TargetAddr stacks;          // of the abi::StackTable, in the target
-  std::span<uint8_t> stacks_here;
-  std::vector<AddrRange> pads;  // blip's own code
-};
-struct UnwindTablesWanted {
-  uint64_t size = 0;                                  // whole pages; 0: nobody asks for stacks
-  std::function<Status(const UnwindMemory&)> fill{};  // before anybody reads them
-};
-
-struct ArmOptions {
-  abi::Geometry geometry;              // all but site_count and ring_count
-  bool modules_complete = false;       // every mapped file could be read, so no clone-like call is unknown
-  bool follow_fork = true;             // the children of forks record too
-  bool monotonic_clock = false;        // records carry CLOCK_MONOTONIC instead of the TSC
-  uint32_t spare_probes = 0;           // how many more may be added later
-  uint32_t live_classes = UINT32_MAX;  // those from here on are for probes that are added later
-  bool spares_ask_kernel = true;       // and may record the thread, or read memory
-  UnwindTablesWanted unwind{};
-  bool returns = false;                 // some probes, maybe such as come later, remember calls
-  bool keeps_values = false;            // and values of their entries
-  std::optional<jit::Births> births{};  // who is born is to tell
-  KeptMemory kept{};                    // of earlier blips, to be left alone
-  std::string schema{};  // tells a later blip what the records are; room for it is in the geometry
-  // The longest that a thread may be stopped; none: for as long as it takes. What cannot be armed in such
-  // stops, some of them one after the other, is refused.
-  std::optional<std::chrono::nanoseconds> max_pause{};
-};
 
 // Everything blip has put into a target. Armed from arm() until disarm() or the destructor.
 class Instrumentation {
@@ -126,9 +91,9 @@ class Instrumentation {
   bool is_patched(AddrRange library) const;
 
   // Why memory of the target is read through the kernel only; empty: RangeFeed may publish what can be read.
-  const std::string& no_ranges() const { return no_ranges_; }
+  const std::string& no_ranges() const { return calls_.no_ranges(); }
   // Why pads make no system calls, so that what they do not know how to read is a fault; empty: they may.
-  const std::string& no_calls() const { return no_calls_; }
+  const std::string& no_calls() const { return calls_.no_calls(); }
 
   // Where blip's own code is in the target.
   std::vector<AddrRange> pads() const;
@@ -140,7 +105,7 @@ class Instrumentation {
   // The same for a child that a fork gave a copy of everything.
   Result<RemovalReport> disarm_child(const proc::Process& child, proc::Memory& memory);
   void target_is_gone() {
-    armed_ = false;
+    stage_.enter(ArmingStage::Stage::kRemoved);
     if (returns_) open_calls_.know_nothing();
   }
   // After all have been restored: the calls that were entered, but not left.
@@ -154,28 +119,13 @@ class Instrumentation {
 
   Status run(ModuleSites sites);
   Status choose_clock();
-  std::vector<x86::SyscallSite> find_clone_sites();
   Status map_memory();
-  void plan_calls();
-  void note_barrier(bool registered);
-  void note_filter(bool is_filtered);
-  void give_up(const x86::SyscallSite& site);
-  void give_up_unpatched();
-  bool meets_call(proc::Attachment& attachment, std::span<const InterruptedCode> interrupted, bool last_try);
-  bool watches(const x86::Rewrite& rewrite) const;
   void size_shared_ring();
   bool uses_tsc() const;
   Status check_tsc() const;
   Status build();
   Status fill_tables();
   void prepare_stacks();
-  void plan_traps(const ModuleSites& sites);
-  void refuse_traps(Batch& batch, const std::string& reason) const;
-  bool has_traps() const;
-  Result<std::string> trap_obstacle(proc::Attachment& attachment, const std::vector<proc::Map>& maps);
-  Result<std::string> mask_obstacle(proc::Attachment& attachment, const std::vector<proc::Map>& maps);
-  Status drop_traps(const std::string& reason);
-  Status start_traps(proc::Attachment& attachment, const std::vector<proc::Map>& maps);
   void take(const Batch& batch, MadePatches made);
   Status add_batch(std::span<const Module> modules, ModuleSites sites);
   Status check_mapped(const std::vector<proc::Map>& maps);
@@ -191,7 +141,7 @@ class Instrumentation {
   ProbeList probes() const { return {probes_, settled_}; }
   void settle();
   bool collects() const;
-  bool forbids_calls() const { return !asks_kernel() || !no_calls_.empty(); }
+  bool forbids_calls() const { return !asks_kernel() || !calls_.no_calls().empty(); }
   uint64_t shadow_size() const;
   Status write_gate(uint32_t gate);
   void populate();
@@ -214,9 +164,6 @@ class Instrumentation {
   std::vector<bool> begun_patches() const;
   size_t fresh_edits() const;
   Status give_up_for_pause(int tries);
-  Error pause_error(int tries) const;
-  proc::StopLimits limits() const { return {.pause = max_pause_}; }
-  Result<bool> clone_sites_intact() const;
   // True: the pads have been rebuilt.
   Result<bool> check_facts(proc::Attachment& attachment);
   Status refuse_other_blip(const std::vector<proc::Map>& maps) const;
@@ -226,21 +173,10 @@ class Instrumentation {
   Status drop(const TextReport& text);
   std::string why_foreign(const Edit& edit) const;
   Status deactivate(const EditMask& edits, const std::function<std::string(size_t edit)>& reason);
-  void refuse(const PadJob& job, const std::string& reason);
-  void note_pause(std::chrono::nanoseconds paused);
   void switch_groups(bool on);
   void switch_off_broken_groups();
   Footprint footprint() const;
   Result<RemovalReport> remove_from(const proc::Process& process, proc::Memory& memory, bool is_child);
-  // With what was mapped before the stop.
-  using RemoteWork =
-      std::function<Status(proc::Attachment&, proc::RemoteCaller&, std::span<const proc::Map>)>;
-  struct RemoteTry {
-    bool started = false;  // a thread could be used
-    Status status;
-  };
-  Status in_one_thread(const RemoteWork& work);
-  Result<RemoteTry> try_in_one_thread(const RemoteWork& work, bool stop_all);
   Status unmap_untouched();
 
   const proc::Process& process_;
@@ -252,15 +188,8 @@ class Instrumentation {
   jit::Recorded recorded_;     // by them
   bool settled_ask_kernel_ = false;
   abi::Geometry geometry_;
-  std::vector<x86::SyscallSite> clone_sites_;
-  SigactionSites sigaction_;  // looked for only if there are traps
-  // watch_calls.cc: calls that take memory away, if programs read it, or that install seccomp filters, if
-  // pads make system calls.
-  std::vector<x86::SyscallSite> call_sites_;
-  std::string no_ranges_, no_calls_;
-  bool wants_traps_ = false;
-  std::string no_traps_;                 // why there will be none although they were planned
-  TargetAddr trap_stub_, trap_runtime_;  // see BuiltArea
+  WatchedCalls calls_;
+  TrapSupport traps_;
   std::deque<Batch> batches_;
   ThreadFacts facts_;
   TargetRegion region_;
@@ -278,13 +207,11 @@ class Instrumentation {
   std::vector<AddrRange> libraries_;  // that may go
   std::vector<proc::Map> mapped_;     // what the fresh patches were planned for; empty: it cannot go
   ArmReport report_;
+  Stops stops_;
+  ArmingStage stage_;
   bool follow_fork_;
   bool monotonic_clock_;
   std::optional<jit::MonotonicClock> clock_;  // none: the TSC
-  bool unhooked_clone_;   // a clone-like system call that cannot be watched: no rseq rings
-  bool armed_ = false;    // there is something in the target
-  bool touched_ = false;  // sites or PCs may have been changed
-  bool open_ = false;     // the gate: hits are recorded
   uint32_t spare_probes_;
   uint32_t live_classes_;
   bool spares_ask_kernel_;
@@ -294,8 +221,7 @@ class Instrumentation {
   std::optional<jit::Births> births_;
   Parking parking_;
   std::string schema_;
-  KeptMemory kept_;  // of earlier blips
-  std::optional<std::chrono::nanoseconds> max_pause_;
+  KeptMemory kept_;   // of earlier blips
   EditMask written_;  // of the fresh edits of table_, where several stops are needed
   OpenCalls open_calls_;
   std::set<size_t> removed_;             // probes

@@ -107,7 +107,7 @@ Result<RemovalReport> Instrumentation::remove_from(const proc::Process& process,
         empty_rings(geometry_, {.fd = region_.data_fd.get(), .here = region(), .there = region_.control});
     };
   auto report = remove_instrumentation(process, memory, footprint(), absent.empty() ? table_ : some, retired,
-                                       steps, max_pause_);
+                                       steps, stops_.max_pause());
   if (report && report->kept) (void)look();
   if (open) open_calls_ += *open;
   if (returns_ && !open) open_calls_.know_nothing();

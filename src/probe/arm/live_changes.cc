@@ -22,9 +22,6 @@ namespace blip::probe {
 
 namespace {
 
-constexpr int kTries = 6;
-constexpr std::chrono::milliseconds kPause{2};
-
 bool same_place(const x86::Rewrite& a, const x86::Rewrite& b) {
   return a.start == b.start && a.length == b.length && a.end() == b.end();
 }
@@ -76,8 +73,8 @@ Status Instrumentation::add_batch(std::span<const Module> modules, ModuleSites s
   TRY_OK(make_live());
   refuse_overlaps(batch);
   refuse_returns(batch);
-  refuse_traps(batch, "traps cannot be added to a trace that runs");
-  TRY_OK(in_one_thread(
+  TrapSupport::refuse_all(batch, "traps cannot be added to a trace that runs");
+  TRY_OK(stops_.with_one(
       [&](proc::Attachment&, proc::RemoteCaller& caller, std::span<const proc::Map> maps) -> Status {
         TRY(PadFile file,
             TargetRegion::map_pads(caller, process_, maps, batch.neighbourhoods(), batch.trampolines()));
@@ -161,16 +158,16 @@ Status Instrumentation::remove(size_t index) {
     if (users[i] && user != number && table_.patches[user].active) return {};
   }
   // The clone pad that its own pad goes on in is reached only through this site.
-  if (watches(patch->job->site->rewrite)) return {};
+  if (calls_.goes_on_in(patch->job->site->rewrite)) return {};
   return proc::on_tracer_thread([&]() -> Status {
-    for (int i = 0; i < kTries; ++i) {
+    for (int i = 0; i < kStopTries; ++i) {
       const auto done = proc::on_tracer_thread([&] { return restore_one(*patch, mask); });
       if (!done && !proc::is_pause_exceeded(done.error())) return done.error();
       if (done && *done) {
         retire(*patch, mine);
         return {};
       }
-      std::this_thread::sleep_for(kPause);
+      std::this_thread::sleep_for(kBetweenTries);
     }
     return {};  // it stays, switched off
   });
@@ -194,9 +191,7 @@ void Instrumentation::retire(Patch& patch, const std::vector<size_t>& edits) {
 // False: not now, or not ours any more.
 Result<bool> Instrumentation::restore_one(const Patch& patch, const EditMask& mask) {
   const PatchIndex index(table_);
-  TRY(proc::Attachment attachment, proc::Attachment::stop_all(process_, limits()));
-  memory_.set_fallback_tid(attachment.threads().front().tid);
-  const auto restore = [&]() -> Result<bool> {
+  return stops_.with_all([&](proc::Attachment& attachment) -> Result<bool> {
     if (memory_.mm_gone())
       return Error(ErrorKind::kGone, fmt::format("process {} called exec", process_.pid()));
     TRY(const std::vector<proc::Map> maps, proc::read_maps(process_.pid()));
@@ -204,12 +199,7 @@ Result<bool> Instrumentation::restore_one(const Patch& patch, const EditMask& ma
     if (std::find(held.begin(), held.end(), patch.springboard) != held.end()) return false;
     TRY(const TextReport text, restore_text(memory_, table_.edits, mask));
     return text.foreign.empty();
-  };
-  auto restored = restore();
-  memory_.set_fallback_tid(0);
-  attachment.release();
-  note_pause(attachment.longest_stop());
-  return restored;
+  });
 }
 
 }  // namespace blip::probe

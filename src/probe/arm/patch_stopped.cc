@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "probe/arm/instrumentation.h"
-#include "probe/arm/watch_calls.h"
 #include "probe/inject/left_region.h"
 #include "probe/inject/parked_code.h"
 #include "probe/inject/pause_tries.h"
@@ -23,25 +22,12 @@
 
 namespace blip::probe {
 
+using Stage = ArmingStage::Stage;
+
 Result<Instrumentation::Patched> Instrumentation::patch(bool last_try) {
   PatchIndex index(table_, PatchIndex::Only::kFresh);
-  TRY(proc::Attachment attachment, proc::Attachment::stop_all(process_, limits()));
-  memory_.set_fallback_tid(attachment.threads().front().tid);
-  auto done = patch_stopped(attachment, std::move(index), last_try);
-  memory_.set_fallback_tid(0);
-  attachment.release();
-  note_pause(attachment.longest_stop());
-  return done;
-}
-
-// Whether every way to make a child that shares its parent's TLS will be watched: the sites hold what the
-// file says.
-Result<bool> Instrumentation::clone_sites_intact() const {
-  for (const x86::SyscallSite& site : clone_sites_) {
-    TRY(const auto bytes, (memory_.read_value<std::array<uint8_t, abi::kJumpSize>>(site.addr)));
-    if (bytes != first_instruction(site)) return false;
-  }
-  return true;
+  return stops_.with_all(
+      [&](proc::Attachment& attachment) { return patch_stopped(attachment, std::move(index), last_try); });
 }
 
 // No site is patched and no thread moved yet: pads may still be rebuilt for what is true of all threads.
@@ -49,11 +35,11 @@ Result<bool> Instrumentation::check_facts(proc::Attachment& attachment) {
   const auto hold = [&] {
     return facts_hold(attachment, memory_, process_.ns_pid(), facts_, geometry_.ring_count);
   };
-  TRY(const bool intact, clone_sites_intact());
+  TRY(const bool intact, calls_.clones_intact(memory_));
   if (hold() && (intact || !facts_.rseq)) return false;
   facts_ = find_thread_facts(attachment, memory_, process_.ns_pid(), facts_.tid_offset);
-  if (unhooked_clone_ || !intact || !hold()) facts_.rseq.reset();
-  if (!facts_.rseq && no_ranges_.empty()) no_ranges_ = "the threads have no restartable sequences";
+  if (calls_.unseen_children() || !intact || !hold()) facts_.rseq.reset();
+  if (!facts_.rseq) calls_.note_no_sequences();
   report_.notes.push_back("threads differ, or clone is watched by another tool: using the shared ring");
   report_.refused.clear();
   TRY_OK(build());
@@ -73,7 +59,7 @@ Result<Instrumentation::Patched> Instrumentation::patch_stopped(proc::Attachment
                                                                 PatchIndex index, bool last_try) {
   if (memory_.mm_gone())
     return Error(ErrorKind::kGone, fmt::format("process {} called exec", process_.pid()));
-  if (!touched_) {
+  if (!stage_.is_touched()) {
     TRY(const bool rebuilt, check_facts(attachment));
     if (rebuilt) index = PatchIndex(table_, PatchIndex::Only::kFresh);
     if (rebuilt) written_.assign(table_.edits.size(), false);
@@ -82,41 +68,50 @@ Result<Instrumentation::Patched> Instrumentation::patch_stopped(proc::Attachment
   TRY_OK(refuse_other_blip(maps));
   TRY_OK(check_mapped(maps));
   TRY(const std::vector<InterruptedCode> interrupted, interrupted_code(attachment, memory_, maps));
-  if (!open_) note_filter(any_filtered(attachment));
-  if (!open_ && meets_call(attachment, interrupted, last_try)) return Patched::kBlocked;
-  if (!open_ && facts_.rseq && any_before(attachment, interrupted, clone_sites_)) {
-    if (!last_try) return Patched::kBlocked;
-    return Error(ErrorKind::kBusy,
-                 fmt::format("process {} makes children all the time: try again", process_.pid()));
-  }
-  if (!open_ && has_traps()) {
-    TRY(const std::string obstacle, trap_obstacle(attachment, maps));
-    if (!obstacle.empty() && !last_try) return Patched::kBlocked;
-    if (!obstacle.empty()) TRY_OK(drop_traps(obstacle));
+  if (!stage_.is_open()) {
+    calls_.note_filter(any_filtered(attachment));
+    if (calls_.any_before_call(attachment, interrupted, last_try)) return Patched::kBlocked;
+    if (facts_.rseq && calls_.any_before_clone(attachment, interrupted)) {
+      if (!last_try) return Patched::kBlocked;
+      return Error(ErrorKind::kBusy,
+                   fmt::format("process {} makes children all the time: try again", process_.pid()));
+    }
+    if (traps_.any_in(table_)) {
+      TRY(const std::string obstacle,
+          traps_.find_obstacle(attachment, maps, table_, footprint().trap_table()));
+      if (!obstacle.empty() && !last_try) return Patched::kBlocked;
+      // Nothing watches the program's signal actions then.
+      if (!obstacle.empty()) TRY_OK(deactivate(TrapSupport::edits_of(table_), [&](size_t) { return obstacle; }));
+    }
   }
   if (attachment.must_let_go()) return Patched::kSome;
-  const bool touched_before = std::exchange(touched_, true);  // threads may be moved
+  const bool was_touched = stage_.is_touched();
+  if (!was_touched) stage_.enter(Stage::kTouched);  // threads may be moved
   TRY(const std::vector<const Patch*> blocked, move_into_pads(attachment, interrupted, index, last_try));
   if (!blocked.empty()) {
     if (!last_try) {
-      touched_ = touched_before;
+      if (!was_touched) stage_.enter(Stage::kBuilt);
       return Patched::kBlocked;
     }
     TRY_OK(drop(blocked, "a thread or a signal handler is inside the bytes to be replaced"));
   }
   TRY_OK(drop_parked(attachment, maps, index));
-  if (!open_) TRY_OK(write_gate(abi::kGateOpen));
-  if (!open_ && has_traps()) TRY_OK(start_traps(attachment, maps));
+  if (!stage_.is_open()) {
+    TRY_OK(write_gate(abi::kGateOpen));
+    if (traps_.any_in(table_))
+      TRY_OK(traps_.start(attachment, maps, table_, footprint().trap_table(), environment().gate()));
+  }
   return install(attachment);
 }
 
 // Where time is limited first what must not be missing while any probe is live, then probes.
 Result<Instrumentation::Patched> Instrumentation::install(proc::Attachment& attachment) {
-  if (max_pause_ && !open_) {
+  if (stops_.max_pause() && !stage_.is_open()) {
     TRY(const bool guarded, write_edits(guards(), attachment));
     if (!guarded) return Patched::kSome;
   }
-  const bool opens = !std::exchange(open_, true);
+  const bool opens = !stage_.is_open();
+  if (opens) stage_.enter(Stage::kOpen);
   TRY(const bool all, write_edits(table_.fresh(), attachment));
   if (opens) TRY_OK(write_gate(abi::kGateOpen));  // some calls may turn out to be somebody else's
   if (!all) return Patched::kSome;
@@ -128,12 +123,12 @@ Result<Instrumentation::Patched> Instrumentation::install(proc::Attachment& atta
 // False: not all of them, for want of time. A patch is fresh until all of its edits are there.
 Result<bool> Instrumentation::write_edits(const EditMask& which, proc::Attachment& attachment) {
   TimeIsUp time_is_up;
-  if (max_pause_) time_is_up = [&] { return attachment.must_let_go(); };
+  if (stops_.max_pause()) time_is_up = [&] { return attachment.must_let_go(); };
   EditMask wanted = which;
-  for (size_t i = 0; max_pause_ && i < wanted.size(); ++i) wanted[i] = wanted[i] && !written_[i];
+  for (size_t i = 0; stops_.max_pause() && i < wanted.size(); ++i) wanted[i] = wanted[i] && !written_[i];
   TRY(const TextReport text, install_text(memory_, table_.edits, wanted, time_is_up));
   TRY_OK(drop(text));
-  if (!max_pause_) return true;
+  if (!stops_.max_pause()) return true;
   for (const std::vector<size_t>* edits : {&text.undone, &text.foreign, &text.left})
     for (const size_t i : *edits) wanted[i] = false;
   std::vector<bool> incomplete(table_.patches.size());
@@ -152,7 +147,7 @@ EditMask Instrumentation::guards() const {
   std::vector<size_t> own;
   for (size_t i = 0; i < fresh.size(); ++i) {
     const Patch& patch = table_.patches[table_.edits.edits()[i].patch];
-    if (fresh[i] && (!patch.job || watches(patch.job->site->rewrite))) own.push_back(i);
+    if (fresh[i] && (!patch.job || calls_.goes_on_in(patch.job->site->rewrite))) own.push_back(i);
   }
   EditMask wanted = table_.edits.with_needs(own);
   for (size_t i = 0; i < wanted.size(); ++i) wanted[i] = wanted[i] && fresh[i];
@@ -166,25 +161,19 @@ size_t Instrumentation::fresh_edits() const {
   return count;
 }
 
-Error Instrumentation::pause_error(int tries) const {
-  return proc::pause_exceeded(
-      fmt::format("process {}: nothing was armed: it could not be stopped for less than --max-pause {} in {} "
-                  "tries. Give a longer pause, or try again on a less busy machine",
-                  process_.pid(), pause_text(*max_pause_), tries));
-}
-
 // What is not in the text yet is refused. A place of which a part has been written stays to be restored.
 Status Instrumentation::give_up_for_pause(int tries) {
   const bool any = std::any_of(table_.patches.begin(), table_.patches.end(),
                                [](const Patch& p) { return p.job && p.active && !p.fresh; });
-  if (!open_ || !any) return pause_error(tries);
-  const std::string reason = fmt::format(
-      "no stop of the process was short enough for --max-pause {}, {} tries", pause_text(*max_pause_), tries);
+  if (!stage_.is_open() || !any) return stops_.too_long(tries);
+  const std::string reason =
+      fmt::format("no stop of the process was short enough for --max-pause {}, {} tries",
+                  pause_text(*stops_.max_pause()), tries);
   const std::vector<bool> begun = begun_patches();
   for (size_t i = 0; i < table_.patches.size(); ++i) {
     Patch& patch = table_.patches[i];
     if (!patch.active || !patch.fresh) continue;
-    if (patch.job) refuse(*patch.job, reason);
+    if (patch.job) report_.refuse(*patch.job, reason);
     patch.active = begun[i];
     patch.fresh = false;
   }
@@ -197,13 +186,6 @@ std::vector<bool> Instrumentation::begun_patches() const {
   for (size_t i = 0; i < written_.size(); ++i)
     if (written_[i]) begun[table_.edits.edits()[i].patch] = true;
   return begun;
-}
-
-// A window whose pad goes on in one of blip's own.
-bool Instrumentation::watches(const x86::Rewrite& rewrite) const {
-  const auto covered = [&](const x86::SyscallSite& site) { return covers(rewrite, site); };
-  return std::any_of(clone_sites_.begin(), clone_sites_.end(), covered) ||
-         std::any_of(call_sites_.begin(), call_sites_.end(), covered);
 }
 
 // Those of which a part may not be in the text yet: calls would be remembered that nobody sees returning.
@@ -241,20 +223,17 @@ Status Instrumentation::drop(const std::vector<const Patch*>& blocked, const std
 Status Instrumentation::drop_parked(proc::Attachment& attachment, const std::vector<proc::Map>& maps,
                                     const PatchIndex& index) {
   std::vector<AddrRange> places = index.disturbed_places();
-  const std::vector<AddrRange> calls = open_ ? std::vector<AddrRange>() : instructions_of(call_sites_);
-  places.insert(places.end(), calls.begin(), calls.end());
+  if (!stage_.is_open()) {
+    const std::vector<AddrRange> calls = calls_.call_instructions();
+    places.insert(places.end(), calls.begin(), calls.end());
+  }
   if (places.empty() || !may_park_code(parking_, attachment, memory_, maps)) return {};
   TRY(const ParkedCode parked, find_parked_code(memory_, maps, merge_ranges(std::move(places)),
                                                 [&] { return attachment.must_let_go(); }));
   std::vector<const Patch*> found;
   for (const InterruptedCode& code : parked.found)
     if (const Patch* patch = index.disturbed_at(code.pc)) found.push_back(patch);
-  for (const x86::SyscallSite& site : call_sites_) {  // it will be made some time
-    const bool is_found = any_parked_before(parked.found, site);
-    if (open_ || (!is_found && !parked.unknown)) continue;
-    if (no_ranges_.empty()) no_ranges_ = "a fiber may be about to take memory away";
-    if (is_found || mentions_filters(modules_)) give_up(site);
-  }
+  if (!stage_.is_open()) calls_.note_parked(parked);
   if (!found.empty())
     return drop(found, "a fiber, or what looks like one, is inside the bytes to be replaced");
   if (!parked.unknown) return {};
@@ -281,7 +260,7 @@ Status Instrumentation::drop(const TextReport& text) {
   for (size_t i : text.left) edits[i] = true;
   for (size_t i : text.foreign) edits[i] = true;
   for (size_t i = 0; i < edits.size(); ++i)
-    if (edits[i] && table_.patches[table_.edits.edits()[i].patch].sets_action && has_traps())
+    if (edits[i] && table_.patches[table_.edits.edits()[i].patch].sets_action && traps_.any_in(table_))
       return Error(ErrorKind::kBusy,
                    fmt::format("another tool watches the signal actions of process {}", process_.pid()));
   return deactivate(edits, [&](size_t edit) {
@@ -300,14 +279,9 @@ Status Instrumentation::deactivate(const EditMask& edits,
     if (!edits[i] || !patch.active || !patch.fresh) continue;
     patch.active = begun[number];
     patch.fresh = false;
-    if (patch.job) refuse(*patch.job, reason(i));
-    const auto covered = [&](const auto& site) {
-      return patch.job && covers(patch.job->site->rewrite, site);
-    };
-    for (const x86::SyscallSite& site : call_sites_)
-      if (covered(site) || (patch.unmaps && site.addr == patch.addr)) give_up(site);
-    const bool guards_clone = std::any_of(clone_sites_.begin(), clone_sites_.end(), covered);
-    if (guards_clone && facts_.rseq)
+    if (patch.job) report_.refuse(*patch.job, reason(i));
+    calls_.note_missing(patch);
+    if (calls_.guards_clone(patch) && facts_.rseq)
       return Error(ErrorKind::kBusy,
                    fmt::format("process {} is busy making children: try again", process_.pid()));
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Calls that are found, while all threads stand still, to be made unseen.
-#include "probe/arm/watch_calls.h"
+#include "probe/arm/watched_calls.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
