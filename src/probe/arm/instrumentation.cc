@@ -6,10 +6,12 @@
 //   target runs        page tables of what the first hits need are filled, from outside
 //   stop all threads   gate opened, PCs inside windows moved to their copies, then jumps written page by page
 //   target runs        traced; no ptrace attachment exists. The rest of the rings gets its memory
+//
+// What is added later comes in a memfd of its own: the pads before it are never rewritten, because threads may
+// be in them.
 #include "probe/arm/instrumentation.h"
 
 #include <fmt/core.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -17,33 +19,20 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <set>
 #include <thread>
-#include <utility>
 
-#include "abi/shadow.h"
-#include "base/bytes_of.h"
 #include "base/give_back.h"
-#include "base/page.h"
 #include "base/stop.h"
-#include "jit/program/hit_needs.h"
-#include "jit/stubs.h"
-#include "probe/inject/left_region.h"
-#include "probe/inject/parked_code.h"
-#include "probe/inject/pause_tries.h"
-#include "probe/inject/target_clock.h"
+#include "probe/arm/installer.h"
+#include "probe/inject/empty_rings.h"
 #include "probe/inject/text.h"
+#include "probe/inject/thread_facts.h"
 #include "probe/inject/threads.h"
-#include "probe/inject/trap_action.h"
 #include "proc/attachment.h"
 #include "proc/files/cpu.h"
-#include "proc/files/status.h"
 #include "proc/pause.h"
 #include "proc/remote_call.h"
-#include "proc/target_memory.h"
 #include "proc/tracer_thread.h"
-#include "ring/format.h"
-#include "ring/system_calls.h"
 
 namespace blip::probe {
 
@@ -53,9 +42,19 @@ namespace {
 
 constexpr uint32_t kSharedRingBesideOthers = 4 << 20;
 constexpr uint32_t kEditsPerSpareProbe = 2;    // a site with a springboard
-constexpr uint64_t kMostHistograms = 4 << 20;  // bytes that are in the target's page tables from the start
 constexpr uint64_t kRegisterBarrier = 1 << 8;  // MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_RSEQ
 constexpr size_t kTscAnswer = offsetof(abi::DataHeader, region_size);
+
+// Also with somebody's breakpoint on its first byte.
+PatchSet::IsInText jumps_in(const proc::Memory& memory) {
+  return [&memory](const Edit& edit) {
+    std::array<uint8_t, abi::kMaxEdit> now{};
+    const std::span<uint8_t> bytes(now.data(), edit.size);
+    if (!memory.read(edit.addr, bytes)) return false;
+    const size_t skipped = edit.size > 1 ? 1 : 0;
+    return std::equal(bytes.begin() + skipped, bytes.end(), edit.changed.begin() + skipped);
+  };
+}
 
 }  // namespace
 
@@ -63,28 +62,17 @@ Instrumentation::Instrumentation(const proc::Process& process, proc::Memory& mem
                                  std::span<const Module> modules, std::vector<Probe> probes,
                                  const ArmOptions& options)
     : process_(process),
-      memory_(memory),
-      restorer_(process),
+      target_(memory),
       modules_(modules),
-      probes_(std::move(probes)),
-      geometry_(options.geometry),
+      restorer_(process),
+      memory_(process, memory, modules, options),
+      probes_(std::move(probes), {.count = options.spare_probes, .asks_kernel = options.spares_ask_kernel}),
       calls_(process, modules, options.modules_complete),
       traps_(process, memory),
-      stops_(process, memory, options.max_pause, report_),
-      follow_fork_(options.follow_fork),
-      monotonic_clock_(options.monotonic_clock),
-      spare_probes_(options.spare_probes),
-      live_classes_(std::min(options.live_classes, options.geometry.class_count)),
-      spares_ask_kernel_(options.spares_ask_kernel),
-      returns_(options.returns),
-      unwind_(options.unwind),
-      keeps_values_(options.keeps_values),
-      births_(options.births),
-      parking_(parking_of(modules)),
-      schema_(options.schema),
-      kept_(options.kept) {
+      facts_(options, probes_, calls_, memory_),
+      stops_(process, memory, options.max_pause, report_) {
   for (const Module& module : modules)
-    if (!module.is_executable()) libraries_.push_back(module.extent());
+    if (!module.is_executable()) patches_.add_library(module.extent());
 }
 
 Result<std::unique_ptr<Instrumentation>> Instrumentation::arm(const proc::Process& process,
@@ -94,7 +82,6 @@ Result<std::unique_ptr<Instrumentation>> Instrumentation::arm(const proc::Proces
                                                               const ArmOptions& options) {
   std::unique_ptr<Instrumentation> self(
       new Instrumentation(process, memory, modules, std::move(probes), options));
-  TRY(self->geometry_.ring_count, proc::possible_cpus());
   auto status = proc::on_tracer_thread([&] { return self->run(std::move(sites)); });
   if (!status) return status.error();  // the destructor takes back what was done
   return self;
@@ -113,7 +100,7 @@ Instrumentation::~Instrumentation() {
 Status Instrumentation::unmap_untouched() {
   stage_.enter(Stage::kRemoved);
   const Stops::RemoteWork unmap = [&](proc::Attachment&, proc::RemoteCaller& caller, auto) {
-    return unmap_footprint(caller, footprint());
+    return unmap_footprint(caller, memory_.footprint());
   };
   Status done = stops_.with_one(unmap);
   if (done || !proc::is_pause_exceeded(done.error())) return done;
@@ -121,152 +108,83 @@ Status Instrumentation::unmap_untouched() {
   return stops_.with_one(unmap);
 }
 
-void Instrumentation::switch_probe(size_t index, bool on) {
-  uint8_t* const byte = region() + geometry_.switches_offset() + index;
-  __atomic_store_n(byte, on ? abi::kSwitchOn : abi::kSwitchOff, __ATOMIC_RELAXED);
-}
-
-Result<RemovalReport> Instrumentation::disarm() {
-  stage_.enter(Stage::kRemoved);
-  if (filler_) filler_->stop();
-  return remove_from(process_, memory_, false);
-}
-
-Result<RemovalReport> Instrumentation::disarm_child(const proc::Process& child, proc::Memory& memory) {
-  return remove_from(child, memory, true);
-}
-
-Footprint Instrumentation::footprint() const {
-  Footprint f{.control = region_.control,
-              .data_size = region_.data.size(),
-              .trap_size = region_.trap_size,
-              .shadow_size = region_.shadow_size};
-  f.parking = parking_;
-  for (const PadFile& file : region_.pad_files) {
-    for (const AreaMapping& area : file.areas) f.areas.push_back(area.range);
-    for (const TrampolineRun& run : file.trampolines.runs) f.areas.push_back(run.pages);
-  }
-  f.areas = merge_ranges(std::move(f.areas));
-  return f;
-}
-
-std::vector<AddrRange> Instrumentation::pads() const {
-  std::vector<AddrRange> all;
-  for (const PadFile& file : region_.pad_files) {
-    if (&file == region_.tables()) continue;
-    for (const AreaMapping& area : file.areas) all.push_back(area.range);
-    for (const TrampolineRun& run : file.trampolines.runs) all.push_back(run.pages);
-  }
-  return merge_ranges(std::move(all));
-}
-
 Status Instrumentation::choose_clock() {
-  if (!monotonic_clock_) return {};
-  TRY(clock_, find_monotonic_clock(process_, memory_, modules_));
-  report_.notes.push_back(
-      fmt::format("times come from CLOCK_MONOTONIC, by {}: all events use the shared ring",
-                  clock_->clock_gettime == TargetAddr() ? "a system call" : "the vDSO"));
+  TRY(const bool monotonic, facts_.find_clock(process_, target_, modules_));
+  if (monotonic)
+    report_.notes.push_back(
+        fmt::format("times come from CLOCK_MONOTONIC, by {}: all events use the shared ring",
+                    facts_.uses_vdso_clock() ? "the vDSO" : "a system call"));
   return {};
 }
 
 Status Instrumentation::run(ModuleSites sites) {
+  abi::Geometry geometry = memory_.geometry();
+  const auto plan = [&] { memory_.set_geometry(geometry); };
+  TRY(geometry.ring_count, proc::possible_cpus());
   TRY_OK(choose_clock());
   calls_.find_clones();
-  geometry_.probe_count = static_cast<uint32_t>(probes_.size()) + spare_probes_;
-  for (size_t i = 0; i < probes_.size(); ++i) probes_[i].program.switch_index = static_cast<uint32_t>(i);
+  geometry.probe_count = static_cast<uint32_t>(probes_.count()) + probes_.spare().count;
   traps_.plan(modules_, sites);
-  geometry_.ranges = calls_.plan_ranges(geometry_.ranges);
-  if (!geometry_.ranges && !forbids_calls()) calls_.plan_filters();
+  geometry.ranges = calls_.plan_ranges(geometry.ranges);
+  plan();
+  if (!geometry.ranges && !facts_.forbids_calls()) calls_.plan_filters();
   TRY_OK(stop::check());
   std::vector<x86::SyscallSite> watched;
   for (const auto& some : {calls_.clones(), traps_.action_sites(), calls_.calls()})
     watched.insert(watched.end(), some.begin(), some.end());
   for (const Module& module : modules_) module.release_pages();  // all code was looked at, for system calls
-  batches_.emplace_back(modules_, std::move(sites), probes(), std::move(watched), environment());
-  refuse_returns(batches_.back());
-  traps_.refuse_planned(batches_.back());
-  geometry_.site_count =
-      static_cast<uint32_t>(batches_.back().max_edits()) + kEditsPerSpareProbe * spare_probes_;
+  Batch& batch = batches_.emplace_back(modules_, std::move(sites), probes_.fresh(), std::move(watched),
+                                       facts_.environment());
+  refuse_returns(batch);
+  traps_.refuse_planned(batch);
+  geometry.site_count =
+      static_cast<uint32_t>(batch.max_edits()) + kEditsPerSpareProbe * probes_.spare().count;
+  plan();
   TRY_OK(map_memory());
-  TRY(online_, proc::online_cpus());
-  room_ = ring::first_room(geometry_, online_.size());
-  live_ = live_parts(geometry_, room_, online_, live_classes_);
-  TRY_OK(allocate(batches_.back().max_edits()));
-  TRY_OK(fill_tables());
+  TRY_OK(memory_.allocate(batch));
+  TRY_OK(memory_.fill_tables());
   TRY_OK(build());
-  populate();
+  memory_.populate();
   TRY_OK(stop::check());
-  TRY_OK(patch_patiently());
-  fill_rings();
+  TRY_OK(install({}));
+  memory_.fill_rings();
   settle();
   return {};
 }
 
 // What programs do is in their pads now; that they are many is where the memory went.
 void Instrumentation::settle() {
-  settled_ask_kernel_ = asks_kernel();
-  for (const Probe& probe : probes_) recorded_ |= jit::recorded_by(probe.program);
-  settled_ += probes_.size();
-  free_contents(probes_);
+  probes_.settle();
   batches_.back().settle();
   give_back_memory();
 }
 
-// In one stop, unless somebody is in the way, or --max-pause makes it several.
-Status Instrumentation::patch_patiently() {
-  PauseTries pauses;
-  written_.assign(table_.edits.size(), false);
-  if (stops_.max_pause()) switch_groups(false);
-  for (int i = 1;;) {
-    const size_t before = fresh_edits();
-    const auto done = proc::on_tracer_thread([&] { return patch(i == kStopTries); });
-    if (!done && !proc::is_pause_exceeded(done.error())) return done.error();
-    if (done && *done == Patched::kAll) break;
-    if (done && *done == Patched::kBlocked) {
-      ++i;
-      std::this_thread::sleep_for(kBetweenTries);
-      continue;
-    }
-    if (fresh_edits() < before) pauses.got_on();
-    if (!stage_.is_open()) TRY_OK(stop::check());
-    if (!stop::requested() && pauses.again()) continue;
-    TRY_OK(give_up_for_pause(pauses.tries()));
-    break;
-  }
-  if (stops_.max_pause()) switch_groups(true);
-  switch_off_broken_groups();
-  return {};
-}
-
 Status Instrumentation::map_memory() {
-  const auto tid_hint = find_tid_hint(modules_, memory_);
-  const uint64_t trap_size = traps_.memory_size(batches_.back());
+  const auto tid_hint = find_tid_hint(modules_, target_);
+  const PrivateSizes sizes{.traps = traps_.memory_size(batches_.back()), .shadow = facts_.shadow_size()};
   bool again = false;
   return stops_.with_one([&](proc::Attachment& attachment, proc::RemoteCaller& caller,
                              std::span<const proc::Map> maps) -> Status {
     // An attempt that signals broke off may not have been able to clean up after itself.
-    if (std::exchange(again, true)) TRY_OK(discard_unarmed(caller, process_, memory_, kept_));
+    if (std::exchange(again, true)) TRY_OK(memory_.discard(caller));
     if (caller.restricted())
       return Error(
           ErrorKind::kUnsupported,
           fmt::format("process {} runs under a seccomp filter: blip needs root to trace it", process_.pid()));
-    facts_ = find_thread_facts(attachment, memory_, process_.ns_pid(), tid_hint);
-    if (calls_.unseen_children()) facts_.rseq.reset();
+    facts_.set_threads(find_thread_facts(attachment, target_, process_.ns_pid(), tid_hint));
+    if (calls_.unseen_children()) facts_.give_up_rseq();
     size_shared_ring();
     AlsoCalled asked;
     std::optional<size_t> tsc, barrier;
     asked.add = [&](proc::CallList& list, TargetAddr control) {
-      if (uses_tsc()) tsc = list.add(SYS_prctl, PR_GET_TSC, (control + kTscAnswer).value);
-      if (facts_.rseq && no_ranges().empty()) barrier = list.add(SYS_membarrier, kRegisterBarrier, 0, 0);
+      if (facts_.uses_tsc()) tsc = list.add(SYS_prctl, PR_GET_TSC, (control + kTscAnswer).value);
+      if (facts_.threads().rseq && no_ranges().empty())
+        barrier = list.add(SYS_membarrier, kRegisterBarrier, 0, 0);
     };
-    TRY(region_,
-        TargetRegion::map(caller, process_, maps, geometry_, batches_.back().neighbourhoods(),
-                          batches_.back().trampolines(), {.traps = trap_size, .shadow = shadow_size()},
-                          {.bytes = unwind_.size}, asked));
+    TRY_OK(memory_.map(caller, maps, batches_.back(), sizes, asked));
     stage_.enter(Stage::kMapped);
-    sharers_ = MemorySharers(process_.pid(), region_.data_fd);
-    restorer_.include(sharers_);
-    if (!facts_.rseq)
+    restorer_.include(sharers());
+    if (!facts_.threads().rseq)
       calls_.note_no_sequences();
     else if (!barrier || !asked.made.result(*barrier))
       calls_.note_no_barrier();
@@ -278,12 +196,11 @@ Status Instrumentation::map_memory() {
 // only what cannot use those: what comes before libc has registered them, children of vfork, interrupted
 // hits.
 void Instrumentation::size_shared_ring() {
-  if (!facts_.rseq || clock_ || geometry_.slot_size == 0) return;
-  geometry_.slot_count = std::min(geometry_.slot_count, kSharedRingBesideOthers / geometry_.slot_size);
+  abi::Geometry geometry = memory_.geometry();
+  if (!facts_.has_own_rings() || geometry.slot_size == 0) return;
+  geometry.slot_count = std::min(geometry.slot_count, kSharedRingBesideOthers / geometry.slot_size);
+  memory_.set_geometry(geometry);
 }
-
-// Records carry a time, also that of the vDSO's clock, which reads the TSC; those of who only counts do not.
-bool Instrumentation::uses_tsc() const { return geometry_.slot_size != 0 || returns_; }
 
 // Where the TSC is forbidden (PR_SET_TSC) reading it is a SIGSEGV. Threads inherit it, so that one is asked
 // for all. The answer goes to memory that has no contents yet, but not over the magic number: who finds it
@@ -299,180 +216,189 @@ Status Instrumentation::check_tsc() const {
                   process_.pid()));
 }
 
-jit::Environment Instrumentation::environment() const {
-  jit::Recorded recorded = recorded_;
-  for (const Probe& probe : probes_) recorded |= jit::recorded_by(probe.program);
-  return {.geometry = geometry_,
-          .control = region_.control,
-          .rseq = facts_.rseq,
-          .tid_offset = facts_.tid_offset,
-          .asks_kernel = asks_kernel(),
-          .collects = collects(),
-          .no_syscalls = !no_calls().empty(),
-          .follow_fork = follow_fork_,
-          .monotonic = clock_,
-          .births = births_,
-          .recorded = recorded,
-          .trap_size = region_.trap_size,
-          .unwind = region_.has_tables ? region_.tables()->areas.front().range.begin : TargetAddr(),
-          .shadow_size = region_.shadow_size};
-}
-
-Status Instrumentation::fill_tables() {
-  if (!region_.has_tables) return {};
-  return unwind_.fill({.tables = region_.pad_files.front().bytes.bytes(),
-                       .stacks = region_.control + geometry_.stacks_offset(),
-                       .stacks_here = region_.data.bytes().subspan(geometry_.stacks_offset()),
-                       .pads = pads()});
-}
-
-// How the walk reads; whether the kernel may be asked is said by the gate page below `control_addr`.
-void Instrumentation::prepare_stacks() {
-  if (!region_.has_tables) return;
-  const std::vector<AreaMapping>& areas = region_.pad_files.back().areas;
-  const auto first = jit::build_area_prologue(areas.front().range.begin, environment());
-  auto* header = reinterpret_cast<abi::UnwindHeader*>(region_.pad_files.front().bytes.data());
-  header->control_addr = region_.control.value;
-  header->cache_addr = (region_.control + geometry_.rule_cache_offset()).value;
-  header->safe_load_addr = first ? first->stubs.safe_load.value : 0;
-}
-
+// All that the first batch has in the target, as often as it takes.
 Status Instrumentation::build() {
-  TRY_OK(fill_header());
-  prepare_stacks();
-  const Batch& batch = batches_.back();
-  TRY(MadePatches made,
-      batch.build(region_.pad_files.back(), modules_, probes(), environment(), facts_.shadow_stack));
-  site_table_ = SiteTable(
-      {reinterpret_cast<abi::SiteEntry*>(region() + geometry_.sites_offset()), geometry_.site_count});
-  table_ = {};
-  take(batch, std::move(made));
-  calls_.note_unpatched(table_);
+  const jit::Environment env = facts_.environment();
+  TRY_OK(memory_.write_header(env, facts_.unannounced_gate()));
+  memory_.prepare_stacks(env);
+  memory_.clear_sites();
+  TRY(MadePatches made, build_pads(batches_.back(), modules_));
+  patches_.replace(std::move(made.table));
+  calls_.note_unpatched(patches_.table());
   stage_.enter(Stage::kBuilt);
   return {};
 }
 
-// Into the tables; the text is not changed yet.
-void Instrumentation::take(const Batch& batch, MadePatches made) {
+// The text is not changed yet.
+Result<MadePatches> Instrumentation::build_pads(const Batch& batch, std::span<const Module> modules) {
+  TRY(MadePatches made, batch.build(memory_.newest_pads(), modules, probes_.fresh(), facts_.environment(),
+                                    facts_.threads().shadow_stack));
   for (const auto& [job, reason] : made.refused) report_.refuse(batch.jobs()[job], reason);
   traps_.use_code(made);
-  for (const Edit& edit : made.table.edits.edits()) site_table_.put(edit);
-  if (table_.patches.empty()) {
-    table_ = std::move(made.table);
-  } else {
-    table_.merge(std::move(made.table));
-  }
+  memory_.put_sites(made.table.edits.edits());
+  return made;
 }
 
-// Not kGateOpen: whether restartable sequences are registered where the child looks for them is not known. It
-// must ask for its pid, unless it only counts.
-uint32_t Instrumentation::unannounced_gate() const {
-  if (!follow_fork_) return abi::kGateIgnored;
-  if (!no_calls().empty() && geometry_.slot_size != 0) return abi::kGateClosed;
-  return abi::kGateOpen | abi::kGateChild;
+// In one stop, unless somebody is in the way, or --max-pause makes it several.
+Status Instrumentation::install(std::span<const proc::Map> mapped) {
+  return Installer({.process = process_,
+                    .memory = target_,
+                    .trace_memory = memory_,
+                    .probes = probes_,
+                    .patches = patches_,
+                    .calls = calls_,
+                    .traps = traps_,
+                    .facts = facts_,
+                    .stops = stops_,
+                    .stage = stage_,
+                    .report = report_},
+                   mapped, [&] { return build(); })
+      .run();
 }
 
-Status Instrumentation::fill_header() {
-  // Without it another blip would take this one for dead.
-  TRY(const proc::ProcStat stat, proc::read_stat(::getpid(), ::getpid()).with_context("blip itself"));
-  auto* header = reinterpret_cast<abi::DataHeader*>(region());
-  header->owner_pid = ::getpid();
-  header->owner_pid_namespace = own_pid_namespace();
-  header->owner_start_time = stat.start_time;
-  header->trap_size = region_.trap_size;
-  header->unannounced_gate = unannounced_gate();
-  header->shadow_size = region_.shadow_size;
-  header->shadow_by_thread = facts_.rseq && !clock_;
-  header->parking = static_cast<uint32_t>(parking_);
-  write_schema(schema_);
-  header->pad_file_count = static_cast<uint32_t>(region_.pad_files.size());
-  for (size_t i = 0; i < region_.pad_files.size(); ++i) header->pad_files[i] = region_.pad_files[i].inode;
-  // Its last store is the magic number: who finds that finds the rest.
-  ring::format_region(geometry_, region(), region_.control.value);
-  start_rings();
+Status Instrumentation::check_room(size_t probes) const {
+  if (probe_count() + probes > geometry().probe_count)
+    return Error(ErrorKind::kUnsupported,
+                 fmt::format("no more than {} probes were provided for in this trace: {} are used and {} "
+                             "more are needed; give a larger --max-probes",
+                             geometry().probe_count, probe_count(), probes));
+  if (!memory_.has_room_for_pads())
+    return Error(ErrorKind::kUnsupported, "probes were added to this trace too many times");
   return {};
 }
 
-void Instrumentation::start_rings() {
-  auto* controls = reinterpret_cast<abi::RingControl*>(region() + abi::kRingControlsOffset);
-  for (const unsigned cpu : online_) ring::start_with(room_, geometry_, process_.ns_pid(), controls[cpu]);
+Status Instrumentation::add(std::span<const proc::Map> mapped, std::span<const Module> modules,
+                            ModuleSites sites, std::vector<Probe> probes) {
+  TRY_OK(check_room(probes.size()));
+  const size_t first = probes_.count();
+  probes_.add(std::move(probes));
+  if (!mapped.empty())
+    for (const Module& module : modules) patches_.add_library(module.extent());
+  report_.last_paused = {};
+  auto status = proc::on_tracer_thread([&] { return add_batch(mapped, modules, std::move(sites)); });
+  settle();
+  if (status) return {};
+  for (size_t i = first; i < probes_.count(); ++i) report_.refused.emplace_back(i, status.error().message());
+  patches_.note_all_written();  // not to be tried again, but to be restored
+  return status;
 }
 
-bool Instrumentation::write_schema(std::string_view text) {
-  if (text.size() > geometry_.schema_size) return false;
-  auto* header = reinterpret_cast<abi::DataHeader*>(region());
-  __atomic_store_n(&header->schema_size, 0, __ATOMIC_RELEASE);
-  std::memcpy(region() + geometry_.schema_offset(), text.data(), text.size());
-  __atomic_store_n(&header->schema_size, text.size(), __ATOMIC_RELEASE);
-  return true;
+Status Instrumentation::add_batch(std::span<const proc::Map> mapped, std::span<const Module> modules,
+                                  ModuleSites sites) {
+  Batch& batch = batches_.emplace_back(modules, std::move(sites), probes_.fresh(),
+                                       std::vector<x86::SyscallSite>(), facts_.environment());
+  TRY_OK(memory_.check_site_room(batch));
+  TRY_OK(memory_.allocate_more(batch, probes_.classes()));
+  for (size_t i = 0; i < batch.jobs().size(); ++i)
+    if (patches_.conflicts_with(batch.jobs()[i].site->rewrite))
+      batch.refuse(i, "a probe in this trace has, or had, to do with the same bytes");
+  refuse_returns(batch);
+  TrapSupport::refuse_all(batch, "traps cannot be added to a trace that runs");
+  TRY_OK(stops_.with_one([&](proc::Attachment&, proc::RemoteCaller& caller, std::span<const proc::Map> maps) {
+    return memory_.map_pads(caller, maps, batch);
+  }));
+  memory_.tell_pads();
+  TRY(MadePatches made, build_pads(batch, modules));
+  patches_.add(std::move(made.table));
+  return install(mapped);
 }
 
-uint64_t Instrumentation::shadow_size() const {
-  if (!returns_) return 0;
-  return abi::kShadowSize + (keeps_values_ ? abi::kKeptSize : 0);
+// A thread in a pad of an earlier trace comes back behind the window of that one: not into the middle of a
+// jump.
+void Instrumentation::refuse_returns(Batch& batch) const {
+  const KeptMemory& kept = memory_.kept();
+  if (kept.returns.empty()) return;
+  for (size_t i = 0; i < batch.jobs().size(); ++i) {
+    const x86::Rewrite& r = batch.jobs()[i].site->rewrite;
+    const TargetAddr board = r.springboard;
+    const bool sprung = board != TargetAddr() && kept.returns_into({board, board + abi::kJumpSize});
+    if (sprung || kept.returns_into({r.start, r.end()}))
+      batch.refuse(i, "somebody is still inside a probe that an earlier blip had at the same bytes");
+  }
 }
 
-// For the thread's id, to read memory, or to wait for blip. A system call that nobody wants might displease a
-// filter that comes later.
-bool Instrumentation::asks_kernel() const {
-  if (geometry_.ranges || births_ || settled_ask_kernel_ || (spare_probes_ != 0 && spares_ask_kernel_))
-    return true;
-  return std::any_of(probes_.begin(), probes_.end(), [](const Probe& probe) {
-    if (jit::asks_kernel(probe.program.hit) || probe.program.stack_at != 0 ||
-        probe.program.kind == jit::Program::Kind::kTellLibraries)
-      return true;
-    return std::any_of(probe.program.fields.begin(), probe.program.fields.end(), [](const jit::Field& f) {
-      return f.capture == jit::Capture::kTid || f.capture == jit::Capture::kThreadKey;
-    });
+Status Instrumentation::remove(size_t index) {
+  switch_probe(index, false);
+  probes_.remove(index);
+  const auto patch = patches_.find_unneeded(index, probes_.removed());
+  // The clone pad that its own pad goes on in is reached only through this site.
+  if (!patch || calls_.goes_on_in(patches_.table().patches[*patch].job->site->rewrite)) return {};
+  return proc::on_tracer_thread([&]() -> Status {
+    for (int i = 0; i < kStopTries; ++i) {
+      const auto done = proc::on_tracer_thread([&] { return restore(*patch); });
+      if (!done && !proc::is_pause_exceeded(done.error())) return done.error();
+      if (done && *done) {
+        patches_.retire(*patch);
+        return {};
+      }
+      std::this_thread::sleep_for(kBetweenTries);
+    }
+    return {};  // it stays, switched off
   });
 }
 
-bool Instrumentation::collects() const {
-  return (spare_probes_ != 0 && spares_ask_kernel_) ||
-         std::any_of(probes_.begin(), probes_.end(),
-                     [](const Probe& probe) { return jit::collects(probe.program.hit); });
+// False: not now, or not ours any more.
+Result<bool> Instrumentation::restore(size_t number) {
+  const PatchTable& table = patches_.table();
+  const PatchIndex index(table);
+  return stops_.with_all([&](proc::Attachment& attachment) -> Result<bool> {
+    if (target_.mm_gone())
+      return Error(ErrorKind::kGone, fmt::format("process {} called exec", process_.pid()));
+    TRY(const std::vector<proc::Map> maps, proc::read_maps(process_.pid()));
+    TRY(const std::vector<TargetAddr> held, leave_springboards(attachment, target_, maps, index));
+    if (std::find(held.begin(), held.end(), table.patches[number].springboard) != held.end()) return false;
+    TRY(const TextReport text, restore_text(target_, table.edits, patches_.edits_of(number)));
+    return text.foreign.empty();
+  });
 }
 
-// The gate page is private memory of the target: written from outside. What children of forks find when
-// theirs is wiped may have changed since the header was filled.
-Status Instrumentation::write_gate(uint32_t gate) {
-  const abi::GatePage page{.gate = gate,
-                           .pid = process_.ns_pid(),
-                           .tid_offset = facts_.tid_offset.value_or(abi::kNoTidOffset),
-                           .no_syscalls = forbids_calls(),
-                           .calls = 0,
-                           .own_ranges = no_ranges().empty() && !forbids_calls()};
-  auto* header = reinterpret_cast<abi::DataHeader*>(region());
-  const uint32_t filtered = !no_calls().empty() ? ring::kFiltered : asks_kernel() ? 0 : ring::kCallsUnwanted;
-  __atomic_store_n(&header->filtered, filtered, __ATOMIC_SEQ_CST);
-  __atomic_store_n(&header->unannounced_gate, unannounced_gate(), __ATOMIC_RELAXED);
-  return memory_.write(region_.control - abi::kGatePageSize, bytes_of(page));
+Status Instrumentation::revive(AddrRange library, const void* file, std::span<const proc::Map> mapped) {
+  if (!patches_.revive(library, file)) return {};
+  report_.last_paused = {};
+  Status status = proc::on_tracer_thread([&] { return install(mapped); });
+  patches_.note_all_written();
+  return status;
 }
 
-// The site table is blip's own, and gets memory as it fills.
-Status Instrumentation::allocate(size_t edits) {
-  std::vector<RegionPart> parts = live_;
-  if (edits != 0) parts.push_back({geometry_.sites_offset(), edits * sizeof(abi::SiteEntry)});
-  if (geometry_.schema_size != 0) parts.push_back({geometry_.schema_offset(), geometry_.schema_size});
-  return region_.allocate(parts);
+bool Instrumentation::is_patched(AddrRange library) const {
+  return patches_.is_patched(library, jumps_in(target_));
 }
 
-// So that the first pads do not fault. Of many histograms most are never used: their pages would only have to
-// be taken away again, in a stop.
-void Instrumentation::populate() {
-  const uint64_t histograms = (geometry_.ring_count + uint64_t{1}) * geometry_.latency_row_size();
-  const uint64_t end = histograms > kMostHistograms ? geometry_.latencies_offset() : geometry_.region_size();
-  for (const RegionPart& part : live_)
-    if (part.offset < end)
-      fault_in(memory_,
-               {region_.control + part.offset, region_.control + std::min(part.offset + part.size, end)});
+Result<RemovalReport> Instrumentation::disarm() {
+  stage_.enter(Stage::kRemoved);
+  memory_.stop_filling();
+  return remove_from(process_, target_, false);
 }
 
-// The rest of the rings: the target does not wait for it.
-void Instrumentation::fill_rings() {
-  if (room_.end == geometry_.ring_size()) return;
-  const RegionView view{.fd = region_.data_fd.get(), .here = region(), .there = region_.control};
-  filler_ = std::make_unique<RingFiller>(geometry_, room_, online_, view, memory_);
+Result<RemovalReport> Instrumentation::disarm_child(const proc::Process& child, proc::Memory& memory) {
+  return remove_from(child, memory, true);
+}
+
+void Instrumentation::target_is_gone() {
+  stage_.enter(Stage::kRemoved);
+  if (facts_.has_shadow()) open_calls_.know_nothing();
+}
+
+Result<RemovalReport> Instrumentation::remove_from(const proc::Process& process, proc::Memory& memory,
+                                                   bool is_child) {
+  const PatchSet::IsInText is_in_text = jumps_in(memory);
+  const std::optional<PatchTable> some = patches_.without_absent(is_in_text);
+  const std::vector<PatchTable> retired =
+      is_child ? patches_.retired_in_child(is_in_text) : patches_.retired();
+  std::optional<OpenCalls> open;
+  const auto look = [&]() -> Status {
+    if (facts_.has_shadow())
+      open = OpenCalls::read(memory, facts_.environment().shadow(), geometry().class_count);
+    return {};
+  };
+  RemovalSteps steps{.before_unmap = look};
+  if (!is_child && are_rings_large(geometry())) steps.give_back = [&] { memory_.empty_rings(); };
+  auto report = remove_instrumentation(process, memory, memory_.footprint(), some ? *some : patches_.table(),
+                                       retired, steps, stops_.max_pause());
+  if (report && report->kept) (void)look();
+  if (open) open_calls_ += *open;
+  if (facts_.has_shadow() && !open) open_calls_.know_nothing();
+  return report;
 }
 
 }  // namespace blip::probe

@@ -76,8 +76,9 @@ EditMask TrapSupport::edits_of(const PatchTable& patches) {
 }
 
 // The kernel kills whoever traps with SIGTRAP blocked.
-Result<std::string> TrapSupport::find_obstacle(proc::Attachment& attachment, const std::vector<proc::Map>& maps,
-                                         const PatchTable& patches, TargetAddr table) const {
+Result<std::string> TrapSupport::find_obstacle(proc::Attachment& attachment,
+                                               const std::vector<proc::Map>& maps, const PatchTable& patches,
+                                               TargetAddr table) const {
   for (proc::Thread& thread : attachment.threads()) {
     if (thread.shadow_stack()) return std::string("traps cannot be used with shadow stacks");
     TRY(const proc::ProcStatus status, proc::read_status(process_.pid(), thread.tid));
@@ -103,7 +104,8 @@ Result<std::string> TrapSupport::find_obstacle(proc::Attachment& attachment, con
 
 // A probe may be hit in a handler.
 Result<std::string> TrapSupport::find_masking_handler(proc::Attachment& attachment,
-                                                const std::vector<proc::Map>& maps, TargetAddr table) const {
+                                                      const std::vector<proc::Map>& maps,
+                                                      TargetAddr table) const {
   const pid_t tid = attachment.threads().front().tid;
   TRY(const proc::ProcStatus status, proc::read_status(process_.pid(), tid));
   TRY(proc::StubSite stub, proc::find_stub_site(memory_, maps));
@@ -120,7 +122,7 @@ Result<std::string> TrapSupport::find_masking_handler(proc::Attachment& attachme
 }
 
 Status TrapSupport::start(proc::Attachment& attachment, const std::vector<proc::Map>& maps,
-                    const PatchTable& patches, TargetAddr at, TargetAddr gate) {
+                          const PatchTable& patches, TargetAddr at, TargetAddr gate) {
   TRY(proc::StubSite stub, proc::find_stub_site(memory_, maps));
   TRY(proc::RemoteCaller caller, proc::RemoteCaller::create(attachment, memory_, std::move(stub)));
   TRY(const abi::SignalAction found, remote_action(caller, memory_, at, SIGTRAP));

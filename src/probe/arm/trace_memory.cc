@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+#include "probe/arm/trace_memory.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <utility>
+
+#include "base/bytes_of.h"
+#include "jit/stubs.h"
+#include "probe/inject/empty_rings.h"
+#include "probe/inject/left_region.h"
+#include "probe/inject/parked_code.h"
+#include "proc/files/status.h"
+#include "ring/format.h"
+
+namespace blip::probe {
+
+TraceMemory::TraceMemory(const proc::Process& process, proc::Memory& memory, std::span<const Module> modules,
+                         const ArmOptions& options)
+    : process_(process),
+      memory_(memory),
+      geometry_(options.geometry),
+      pages_(options.live_classes),
+      unwind_(options.unwind),
+      parking_(parking_of(modules)),
+      kept_(options.kept),
+      schema_(options.schema) {}
+
+Status TraceMemory::map(proc::RemoteCaller& caller, std::span<const proc::Map> maps, const Batch& batch,
+                        PrivateSizes sizes, AlsoCalled& also) {
+  TRY(region_, TargetRegion::map(caller, process_, maps, geometry_, batch.neighbourhoods(),
+                                 batch.trampolines(), sizes, {.bytes = unwind_.size}, also));
+  sharers_ = MemorySharers(process_.pid(), region_.data_fd);
+  return {};
+}
+
+Status TraceMemory::discard(proc::RemoteCaller& caller) const {
+  return discard_unarmed(caller, process_, memory_, kept_);
+}
+
+Status TraceMemory::allocate(const Batch& batch) {
+  return pages_.allocate_first(region_, geometry_, batch.max_edits());
+}
+
+Status TraceMemory::fill_tables() {
+  if (!region_.has_tables) return {};
+  return unwind_.fill({.tables = region_.pad_files.front().bytes.bytes(),
+                       .stacks = region_.control + geometry_.stacks_offset(),
+                       .stacks_here = region_.data.bytes().subspan(geometry_.stacks_offset()),
+                       .pads = pads()});
+}
+
+// How the walk reads; whether the kernel may be asked is said by the gate page below `control_addr`.
+void TraceMemory::prepare_stacks(const jit::Environment& env) {
+  if (!region_.has_tables) return;
+  const std::vector<AreaMapping>& areas = region_.pad_files.back().areas;
+  const auto first = jit::build_area_prologue(areas.front().range.begin, env);
+  auto* tables = reinterpret_cast<abi::UnwindHeader*>(region_.pad_files.front().bytes.data());
+  tables->control_addr = region_.control.value;
+  tables->cache_addr = (region_.control + geometry_.rule_cache_offset()).value;
+  tables->safe_load_addr = first ? first->stubs.safe_load.value : 0;
+}
+
+Status TraceMemory::write_header(const jit::Environment& env, uint32_t unannounced_gate) {
+  // Without it another blip would take this one for dead.
+  TRY(const proc::ProcStat stat, proc::read_stat(::getpid(), ::getpid()).with_context("blip itself"));
+  header()->owner_pid = ::getpid();
+  header()->owner_pid_namespace = own_pid_namespace();
+  header()->owner_start_time = stat.start_time;
+  header()->trap_size = region_.trap_size;
+  header()->unannounced_gate = unannounced_gate;
+  header()->shadow_size = region_.shadow_size;
+  header()->shadow_by_thread = env.rseq && !env.monotonic;
+  header()->parking = static_cast<uint32_t>(parking_);
+  write_schema(schema_);
+  header()->pad_file_count = static_cast<uint32_t>(region_.pad_files.size());
+  for (size_t i = 0; i < region_.pad_files.size(); ++i) header()->pad_files[i] = region_.pad_files[i].inode;
+  ring::format_region(geometry_, here(), region_.control.value);
+  pages_.start_rings(here(), geometry_, process_.ns_pid());
+  return {};
+}
+
+Status TraceMemory::check_site_room(const Batch& batch) const {
+  if (batch.max_edits() <= sites_.room()) return {};
+  return Error(ErrorKind::kUnsupported,
+               "no room for more probes was provided for in this trace: give a larger --max-probes");
+}
+
+Status TraceMemory::allocate_more(const Batch& batch, uint32_t classes) {
+  return pages_.allocate_more(region_, geometry_, classes, geometry_.site_count - sites_.room(),
+                              batch.max_edits());
+}
+
+Status TraceMemory::map_pads(proc::RemoteCaller& caller, std::span<const proc::Map> maps,
+                             const Batch& batch) {
+  TRY(PadFile file,
+      TargetRegion::map_pads(caller, process_, maps, batch.neighbourhoods(), batch.trampolines()));
+  region_.pad_files.push_back(std::move(file));
+  return {};
+}
+
+void TraceMemory::tell_pads() {
+  header()->pad_files[region_.pad_files.size() - 1] = region_.pad_files.back().inode;
+  header()->pad_file_count = static_cast<uint32_t>(region_.pad_files.size());
+}
+
+void TraceMemory::clear_sites() {
+  sites_ =
+      SiteTable({reinterpret_cast<abi::SiteEntry*>(here() + geometry_.sites_offset()), geometry_.site_count});
+}
+
+void TraceMemory::put_sites(std::span<const Edit> edits) {
+  for (const Edit& edit : edits) sites_.put(edit);
+}
+
+bool TraceMemory::write_schema(std::string_view text) {
+  if (text.size() > geometry_.schema_size) return false;
+  __atomic_store_n(&header()->schema_size, 0, __ATOMIC_RELEASE);
+  std::memcpy(here() + geometry_.schema_offset(), text.data(), text.size());
+  __atomic_store_n(&header()->schema_size, text.size(), __ATOMIC_RELEASE);
+  return true;
+}
+
+void TraceMemory::switch_probe(size_t number, bool on) {
+  uint8_t* const byte = here() + geometry_.switches_offset() + number;
+  __atomic_store_n(byte, on ? abi::kSwitchOn : abi::kSwitchOff, __ATOMIC_RELAXED);
+}
+
+// From outside. What is in the header may have changed since it was written.
+Status TraceMemory::write_gate(const abi::GatePage& page, uint32_t filtered, uint32_t unannounced_gate) {
+  __atomic_store_n(&header()->filtered, filtered, __ATOMIC_SEQ_CST);
+  __atomic_store_n(&header()->unannounced_gate, unannounced_gate, __ATOMIC_RELAXED);
+  return memory_.write(region_.control - abi::kGatePageSize, bytes_of(page));
+}
+
+Footprint TraceMemory::footprint() const {
+  Footprint f{.control = region_.control,
+              .data_size = region_.data.size(),
+              .trap_size = region_.trap_size,
+              .shadow_size = region_.shadow_size};
+  f.parking = parking_;
+  for (const PadFile& file : region_.pad_files) {
+    for (const AreaMapping& area : file.areas) f.areas.push_back(area.range);
+    for (const TrampolineRun& run : file.trampolines.runs) f.areas.push_back(run.pages);
+  }
+  f.areas = merge_ranges(std::move(f.areas));
+  return f;
+}
+
+std::vector<AddrRange> TraceMemory::pads() const {
+  std::vector<AddrRange> all;
+  for (const PadFile& file : region_.pad_files) {
+    if (&file == region_.tables()) continue;
+    for (const AreaMapping& area : file.areas) all.push_back(area.range);
+    for (const TrampolineRun& run : file.trampolines.runs) all.push_back(run.pages);
+  }
+  return merge_ranges(std::move(all));
+}
+
+Status TraceMemory::check_alone(std::span<const proc::Map> maps) const {
+  for (const proc::Map& map : maps) {
+    if (is_data_memory(map) && map.range.begin != region_.control && !kept_.has(map.range))
+      return Error(ErrorKind::kBusy,
+                   fmt::format("another blip has just attached to process {}", process_.pid()));
+  }
+  return {};
+}
+
+void TraceMemory::empty_rings() const {
+  if (sharers_.is_alone())
+    probe::empty_rings(geometry_, {.fd = region_.data_fd.get(), .here = here(), .there = region_.control});
+}
+
+}  // namespace blip::probe
