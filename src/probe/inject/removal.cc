@@ -15,7 +15,7 @@
 #include "probe/inject/left_region.h"
 #include "probe/inject/parked_code.h"
 #include "probe/inject/pause_tries.h"
-#include "probe/inject/text.h"
+#include "probe/inject/text_removal.h"
 #include "probe/inject/threads.h"
 #include "probe/inject/trap_action.h"
 #include "proc/attachment.h"
@@ -58,15 +58,9 @@ class Remover {
       : process_(process),
         memory_(memory),
         footprint_(footprint),
-        patches_(table.patches),
-        edits_(table.edits),
-        active_(table.active()),
-        index_(table),
-        retired_(retired),
+        text_(memory, footprint, table, retired),
         steps_(steps),
-        max_pause_(max_pause) {
-    for (const PatchTable& one : retired) retired_index_.emplace_back(one);
-  }
+        max_pause_(max_pause) {}
 
   Result<RemovalReport> run() {
     const progress::Step step(fmt::format("taking the probes out of process {}", process_.pid()));
@@ -145,29 +139,23 @@ class Remover {
     if (memory_.mm_gone())
       return Error(ErrorKind::kGone, fmt::format("process {} called exec", process_.pid()));
     TRY(const std::vector<proc::Map> maps, proc::read_maps(process_.pid()));
-    TRY(std::vector<TargetAddr> held, restore_retired(attachment, maps));
-    TRY(const std::vector<TargetAddr> more,
-        leave_springboards(attachment, memory_, maps, index_, springboards_));
-    held.insert(held.end(), more.begin(), more.end());
     const bool parks = may_park_code(footprint_.parking, attachment, memory_, maps);
     const TimeIsUp time_is_up = [&] { return attachment.must_let_go(); };
-    if (parks) TRY_OK(hold_parked_springboards(maps, held, time_is_up));
-    springboards_ = held;  // the others go now
+    TRY_OK(text_.leave_springboards(attachment, maps, parks, time_is_up));
     void_ranges();
-    TRY(const TextReport text,
-        restore_text(memory_, edits_, without_hooks(all_but(held)), max_pause_ ? time_is_up : TimeIsUp()));
-    undone_ = text.undone.size();
+    TRY(const TextRemoval::Outcome text, text_.restore(max_pause_ ? time_is_up : TimeIsUp()));
+    undone_ = text.undone;
     if (undone_ != 0) return later();
-    report_.foreign = text.foreign.size();
-    if (!text.left.empty() || still_jumps(text.foreign)) return keep_for_foreign();
-    if (!held.empty()) {
+    report_.foreign = text.foreign;
+    if (text.may_jump) return keep("another tool changed a probed instruction and may put blip's jump back");
+    if (text.is_held) {
       obstacle_ = "a signal handler interrupted a thread on its way to a probe";
       return false;
     }
-    for (const PatchIndex& index : retired_index_) TRY_OK(move_out_of_pads(attachment, footprint_, index));
-    TRY_OK(move_out_of_pads(attachment, footprint_, index_));
+    TRY_OK(text_.move_threads_out(attachment));
     TRY(std::optional<Inside> inside, find_inside(attachment, memory_, maps, footprint_));
-    if (!inside) inside = find_trapped(attachment);
+    if (const auto trapped = inside ? std::nullopt : text_.find_trapped(attachment))
+      inside = Inside{*trapped};
     if (inside) {
       obstacle_ = fmt::format("thread {} is still inside a probe", inside->tid);
       about_to_leave_ = !inside->returns;
@@ -184,7 +172,7 @@ class Remover {
       return false;
     }
     TRY_OK(forget_descriptors(attachment, memory_, footprint_));
-    TRY_OK(restore_text(memory_, edits_, hooks()));
+    TRY_OK(text_.restore_hooks());
     if (steps_.before_unmap) TRY_OK(steps_.before_unmap());
     if (attachment.must_let_go()) return later();
     auto unmapped = unmap(attachment, maps);
@@ -241,100 +229,14 @@ class Remover {
     return stat && stat->state == 'T';
   }
 
-  // What leads the target's rt_sigaction to blip stays as long as blip's handler: else the target could ask
-  // for its action, be told of blip's, and put that back when it is gone.
-  EditMask hooks() const {
-    EditMask mask(edits_.size());
-    if (footprint_.trap_size == 0) return mask;
-    for (size_t i = 0; i < mask.size(); ++i)
-      mask[i] = active_[i] && patches_[edits_.edits()[i].patch].sets_action;
-    return mask;
-  }
-
-  EditMask without_hooks(EditMask which) const {
-    const EditMask kept = hooks();
-    for (size_t i = 0; i < which.size(); ++i) which[i] = which[i] && !kept[i];
-    return which;
-  }
-
-  // The handler still works: they go on, and are looked at again.
-  std::optional<Inside> find_trapped(proc::Attachment& attachment) const {
-    for (const proc::Thread& thread : attachment.threads()) {
-      const TargetAddr pc(thread.registers.pc());
-      const bool retired = std::any_of(retired_index_.begin(), retired_index_.end(),
-                                       [&](const PatchIndex& index) { return index.behind_trap(pc); });
-      if (retired || index_.behind_trap(pc)) return Inside{thread.tid};
-    }
-    return std::nullopt;
-  }
-
-  // A child of a fork may have what its parent has got rid of. The springboards that have to stay.
-  Result<std::vector<TargetAddr>> restore_retired(proc::Attachment& attachment,
-                                                  const std::vector<proc::Map>& maps) {
-    std::vector<TargetAddr> held;
-    for (size_t i = 0; i < retired_.size(); ++i) {
-      TRY(const std::vector<TargetAddr> some,
-          leave_springboards(attachment, memory_, maps, retired_index_[i], springboards_));
-      held.insert(held.end(), some.begin(), some.end());
-      if (some.empty()) TRY_OK(restore_text(memory_, retired_[i].edits, retired_[i].edits.all()));
-    }
-    return held;
-  }
-
-  // All edits but these springboards, and what they need to stay.
-  EditMask all_but(const std::vector<TargetAddr>& springboards) const {
-    EditMask which = active_;
-    if (springboards.empty()) return which;
-    std::vector<size_t> held;
-    for (size_t i = 0; i < edits_.size(); ++i)
-      if (std::find(springboards.begin(), springboards.end(), edits_.edits()[i].addr) != springboards.end())
-        held.push_back(i);
-    const EditMask kept = edits_.with_needs(held);
-    for (size_t i = 0; i < which.size(); ++i) which[i] = which[i] && !kept[i];
-    return which;
-  }
-
-  // Somebody else changed a site on top of our jump (a debugger's breakpoint, say) and may put the jump back.
-  bool still_jumps(const std::vector<size_t>& foreign) const {
-    for (size_t i : foreign) {
-      const auto jump = edits_.edits()[i].changed_bytes();
-      std::vector<uint8_t> now(jump.size());
-      if (!memory_.read(edits_.edits()[i].addr, now)) continue;  // unmapped
-      if (std::equal(now.begin() + 1, now.end(), jump.begin() + 1)) return true;
-    }
-    return false;
-  }
-
-  Result<bool> keep_for_foreign() {
-    return keep("another tool changed a probed instruction and may put blip's jump back");
-  }
-
   bool keep(std::string reason) {
     report_.kept = true;
     report_.kept_reason = std::move(reason);
     return true;
   }
 
-  // Fibers that do not run may go on at a springboard.
-  Status hold_parked_springboards(const std::vector<proc::Map>& maps, std::vector<TargetAddr>& held,
-                                  const TimeIsUp& time_is_up) {
-    std::vector<TargetAddr> all = index_.springboards();
-    for (const PatchIndex& index : retired_index_)
-      for (TargetAddr at : index.springboards()) all.push_back(at);
-    if (springboards_)
-      std::erase_if(all, [&](TargetAddr at) {
-        return std::find(springboards_->begin(), springboards_->end(), at) == springboards_->end();
-      });
-    std::vector<AddrRange> places;
-    for (TargetAddr at : all) places.push_back({at, at + 1});
-    TRY(const ParkedCode parked,
-        find_parked_code(memory_, maps, merge_ranges(std::move(places)), time_is_up));
-    if (parked.unknown) held.insert(held.end(), all.begin(), all.end());
-    for (const InterruptedCode& code : parked.found) held.push_back(code.pc);
-    return {};
-  }
-
-  // Or inside the pads. Waiting would not help: who knows when they go on.
+  // Fibers that do not run may have been interrupted inside the pads. Waiting would not help: who knows when
+  // they go on.
   Result<std::string> parked_inside(const std::vector<proc::Map>& maps, const TimeIsUp& time_is_up) {
     std::vector<AddrRange> places = footprint_.areas;
     for (const proc::Map& map : maps)
@@ -352,16 +254,10 @@ class Remover {
   const proc::Process& process_;
   proc::Memory& memory_;
   const Footprint& footprint_;
-  const std::span<const Patch> patches_;
-  const EditSet& edits_;
-  const EditMask active_;
-  const PatchIndex index_;
-  const std::span<const PatchTable> retired_;
+  TextRemoval text_;
   const RemovalSteps& steps_;
   GiveBack give_back_ = GiveBack::kNotYet;
-  std::vector<PatchIndex> retired_index_;
   RemovalReport report_;
-  std::optional<std::vector<TargetAddr>> springboards_;  // that are still there; none: all
   std::optional<std::chrono::nanoseconds> max_pause_;
   bool gave_up_ = false;  // the text is restored, and nothing else is worth a long stop
   bool time_was_up_ = false;
