@@ -5,25 +5,16 @@
 #include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
-#include "probe/arm/arm_report.h"
-#include "probe/arm/arming_stage.h"
-#include "probe/arm/pad_facts.h"
-#include "probe/arm/stops.h"
-#include "probe/arm/trace_memory.h"
-#include "probe/arm/trap_support.h"
-#include "probe/arm/watched_calls.h"
+#include "probe/arm/trace_parts.h"
 #include "probe/inject/signal_frames.h"
 #include "probe/inject/text.h"
 #include "probe/inject/threads.h"
-#include "probe/patch/patch_set.h"
-#include "probe/patch/trace_probes.h"
 #include "proc/attachment.h"
 #include "proc/files/maps.h"
-#include "proc/files/memory.h"
-#include "proc/files/process.h"
 
 namespace blip::probe {
 
@@ -31,25 +22,10 @@ namespace blip::probe {
 // or no pause may be long. What cannot be patched is refused.
 class Installer {
  public:
-  // All outlive it.
-  struct Parts {
-    const proc::Process& process;
-    proc::Memory& memory;
-    TraceMemory& trace_memory;
-    TraceProbes& probes;
-    PatchSet& patches;
-    WatchedCalls& calls;
-    TrapSupport& traps;
-    PadFacts& facts;
-    Stops& stops;
-    ArmingStage& stage;
-    ArmReport& report;
-  };
-
   // `mapped`: what the fresh patches were planned for, if it may go. If something else is there at the stop,
   // nothing is changed, and it is an error (kNotFound). `rebuild` makes all pads again.
-  Installer(const Parts& parts, std::span<const proc::Map> mapped, std::function<Status()> rebuild)
-      : parts_(parts), mapped_(mapped), rebuild_(std::move(rebuild)) {}
+  Installer(TraceParts& trace, std::span<const proc::Map> mapped, std::function<Status()> rebuild)
+      : trace_(trace), mapped_(mapped), rebuild_(std::move(rebuild)) {}
 
   Status run();
 
@@ -64,6 +40,7 @@ class Installer {
   Result<Patched> patch(bool last_try);
   Result<Patched> patch_stopped(proc::Attachment& attachment, PatchIndex index, bool last_try);
   Result<bool> check_facts(proc::Attachment& attachment);
+  Status check_alone(std::span<const proc::Map> maps) const;
   Status check_mapped(const std::vector<proc::Map>& maps);
   Result<bool> is_blocked(proc::Attachment& attachment, const std::vector<proc::Map>& maps,
                           std::span<const InterruptedCode> interrupted, bool last_try);
@@ -83,9 +60,9 @@ class Installer {
   Status drop(const TextReport& text);
   Status drop(const EditMask& edits, const std::function<std::string(size_t edit)>& reason);
   std::string why_foreign(const Edit& edit) const;
-  bool is_limited() const { return parts_.stops.max_pause().has_value(); }
+  bool is_limited() const { return trace_.stops.max_pause().has_value(); }
 
-  const Parts parts_;
+  TraceParts& trace_;
   const std::span<const proc::Map> mapped_;
   const std::function<Status()> rebuild_;
 };

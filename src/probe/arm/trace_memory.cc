@@ -10,7 +10,6 @@
 #include "base/bytes_of.h"
 #include "jit/stubs.h"
 #include "probe/inject/empty_rings.h"
-#include "probe/inject/left_region.h"
 #include "probe/inject/parked_code.h"
 #include "proc/files/status.h"
 #include "ring/format.h"
@@ -34,10 +33,6 @@ Status TraceMemory::map(proc::RemoteCaller& caller, std::span<const proc::Map> m
                                  batch.trampolines(), sizes, {.bytes = unwind_.size}, also));
   sharers_ = MemorySharers(process_.pid(), region_.data_fd);
   return {};
-}
-
-Status TraceMemory::discard(proc::RemoteCaller& caller) const {
-  return discard_unarmed(caller, process_, memory_, kept_);
 }
 
 Status TraceMemory::allocate(const Batch& batch) {
@@ -79,6 +74,9 @@ Status TraceMemory::write_header(const jit::Environment& env, uint32_t unannounc
   for (size_t i = 0; i < region_.pad_files.size(); ++i) header()->pad_files[i] = region_.pad_files[i].inode;
   ring::format_region(geometry_, here(), region_.control.value);
   pages_.start_rings(here(), geometry_, process_.ns_pid());
+  prepare_stacks(env);
+  sites_ =
+      SiteTable({reinterpret_cast<abi::SiteEntry*>(here() + geometry_.sites_offset()), geometry_.site_count});
   return {};
 }
 
@@ -98,17 +96,9 @@ Status TraceMemory::map_pads(proc::RemoteCaller& caller, std::span<const proc::M
   TRY(PadFile file,
       TargetRegion::map_pads(caller, process_, maps, batch.neighbourhoods(), batch.trampolines()));
   region_.pad_files.push_back(std::move(file));
-  return {};
-}
-
-void TraceMemory::tell_pads() {
   header()->pad_files[region_.pad_files.size() - 1] = region_.pad_files.back().inode;
   header()->pad_file_count = static_cast<uint32_t>(region_.pad_files.size());
-}
-
-void TraceMemory::clear_sites() {
-  sites_ =
-      SiteTable({reinterpret_cast<abi::SiteEntry*>(here() + geometry_.sites_offset()), geometry_.site_count});
+  return {};
 }
 
 void TraceMemory::put_sites(std::span<const Edit> edits) {
@@ -157,15 +147,6 @@ std::vector<AddrRange> TraceMemory::pads() const {
     for (const TrampolineRun& run : file.trampolines.runs) all.push_back(run.pages);
   }
   return merge_ranges(std::move(all));
-}
-
-Status TraceMemory::check_alone(std::span<const proc::Map> maps) const {
-  for (const proc::Map& map : maps) {
-    if (is_data_memory(map) && map.range.begin != region_.control && !kept_.has(map.range))
-      return Error(ErrorKind::kBusy,
-                   fmt::format("another blip has just attached to process {}", process_.pid()));
-  }
-  return {};
 }
 
 void TraceMemory::empty_rings() const {

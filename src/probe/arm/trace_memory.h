@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -41,34 +40,26 @@ class TraceMemory {
   // Maps all of it, with the batch's pads; on an error nothing is left.
   Status map(proc::RemoteCaller& caller, std::span<const proc::Map> maps, const Batch& batch,
              PrivateSizes sizes, AlsoCalled& also);
-  // An attempt to map it was broken off by a signal: takes away what that may have left.
-  Status discard(proc::RemoteCaller& caller) const;
   // Memory for the data of the first batch, and for the site table's entries of that.
   Status allocate(const Batch& batch);
   // Tables for stacks; nothing if nobody asks for them.
   Status fill_tables();
-  void prepare_stacks(const jit::Environment& env);
-  // Its last store is the magic number: who finds that finds the rest.
+  // All that is known before there are pads. The last store is the magic number: who finds that finds the rest.
   Status write_header(const jit::Environment& env, uint32_t unannounced_gate);
-  // So that the first hits do not fault.
-  void populate() const { pages_.populate(region_, geometry_, memory_); }
-  void fill_rings() { pages_.fill_rings(region_, geometry_, memory_); }
-  void stop_filling() { pages_.stop_filling(); }
-  // What gets the rest of the rings' memory; null: they have all of it.
-  const RingFiller* filler() const { return pages_.filler(); }
+  // Which parts of it the kernel has given memory to.
+  RegionPages& pages() { return pages_; }
+  const RegionPages& pages() const { return pages_; }
 
   // Further pads.
   bool has_room_for_pads() const { return region_.pad_files.size() < abi::kMaxPadFiles; }
   Status check_site_room(const Batch& batch) const;
   // Memory for what they will write to: histograms of classes before `classes`.
   Status allocate_more(const Batch& batch, uint32_t classes);
+  // Another blip finds them, too.
   Status map_pads(proc::RemoteCaller& caller, std::span<const proc::Map> maps, const Batch& batch);
-  // Another blip finds them from now on.
-  void tell_pads();
   const PadFile& newest_pads() const { return region_.pad_files.back(); }
 
   // The site table: by it a later blip restores the text.
-  void clear_sites();
   void put_sites(std::span<const Edit> edits);
   bool write_schema(std::string_view text);
   void switch_probe(size_t number, bool on);
@@ -78,19 +69,17 @@ class TraceMemory {
 
   uint8_t* here() const { return region_.data.data(); }
   const TargetRegion& region() const { return region_; }
-  TargetAddr control() const { return region_.control; }
   const MemorySharers& sharers() const { return sharers_; }
   Parking parking() const { return parking_; }
   const KeptMemory& kept() const { return kept_; }
   Footprint footprint() const;
   // blip's own code, in the target.
   std::vector<AddrRange> pads() const;
-  // kBusy if another blip's memory is among the mappings.
-  Status check_alone(std::span<const proc::Map> maps) const;
   // Takes from all mappings what would make the last stop long, unless somebody else shares it.
   void empty_rings() const;
 
  private:
+  void prepare_stacks(const jit::Environment& env);
   abi::DataHeader* header() const { return reinterpret_cast<abi::DataHeader*>(here()); }
 
   const proc::Process& process_;
