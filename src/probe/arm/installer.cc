@@ -78,9 +78,10 @@ Result<Installer::Patched> Installer::patch_stopped(proc::Attachment& attachment
   TRY(const std::vector<proc::Map> maps, proc::read_maps(trace_.process.pid()));
   TRY_OK(check_alone(maps));
   TRY_OK(check_mapped(maps));
-  TRY(const std::vector<InterruptedCode> interrupted, interrupted_code(attachment, trace_.target, maps));
+  StoppedCode code(attachment, trace_.target, maps);
+  TRY(const std::vector<InterruptedCode> interrupted, code.interrupted());
   if (!trace_.stage.is_open()) {
-    TRY(const bool blocked, is_blocked(attachment, maps, interrupted, last_try));
+    TRY(const bool blocked, is_blocked(code, maps, interrupted, last_try));
     if (blocked) return Patched::kBlocked;
   }
   if (attachment.must_let_go()) return Patched::kSome;
@@ -128,11 +129,12 @@ Status Installer::check_mapped(const std::vector<proc::Map>& maps) {
 }
 
 // Before the first patch: somebody is about to make a call that must be seen, or traps cannot be used now.
-Result<bool> Installer::is_blocked(proc::Attachment& attachment, const std::vector<proc::Map>& maps,
+Result<bool> Installer::is_blocked(StoppedCode& code, const std::vector<proc::Map>& maps,
                                    std::span<const InterruptedCode> interrupted, bool last_try) {
+  proc::Attachment& attachment = code.attachment();
   trace_.calls.note_filter(any_filtered(attachment));
-  if (trace_.calls.any_before_call(attachment, interrupted, last_try)) return true;
-  if (trace_.facts.threads().rseq && trace_.calls.any_before_clone(attachment, interrupted)) {
+  if (trace_.calls.any_before_call(code, interrupted, last_try)) return true;
+  if (trace_.facts.threads().rseq && trace_.calls.any_before_clone(code)) {
     if (!last_try) return true;
     return Error(ErrorKind::kBusy,
                  fmt::format("process {} makes children all the time: try again", trace_.process.pid()));

@@ -42,7 +42,7 @@ class Installer {
   Result<bool> check_facts(proc::Attachment& attachment);
   Status check_alone(std::span<const proc::Map> maps) const;
   Status check_mapped(const std::vector<proc::Map>& maps);
-  Result<bool> is_blocked(proc::Attachment& attachment, const std::vector<proc::Map>& maps,
+  Result<bool> is_blocked(StoppedCode& code, const std::vector<proc::Map>& maps,
                           std::span<const InterruptedCode> interrupted, bool last_try);
   Result<bool> move_threads(proc::Attachment& attachment, std::span<const InterruptedCode> interrupted,
                             const PatchIndex& index, bool last_try);

@@ -32,8 +32,8 @@ Status TraceChanges::check_room(const TraceParts& trace, size_t probes) {
   return {};
 }
 
-Status TraceChanges::add(std::span<const proc::Map> mapped, std::span<const Module> modules, ModuleSites sites,
-                        std::vector<Probe> probes) {
+Status TraceChanges::add(std::span<const proc::Map> mapped, std::span<const Module> modules,
+                         ModuleSites sites, std::vector<Probe> probes) {
   TRY_OK(check_room(trace_, probes.size()));
   const size_t first = trace_.probes.count();
   trace_.probes.add(std::move(probes));
@@ -50,7 +50,7 @@ Status TraceChanges::add(std::span<const proc::Map> mapped, std::span<const Modu
 }
 
 Status TraceChanges::add_batch(std::span<const proc::Map> mapped, std::span<const Module> modules,
-                              ModuleSites sites) {
+                               ModuleSites sites) {
   TraceMemory& memory = trace_.memory;
   Batch& batch = trace_.batches.emplace_back(modules, std::move(sites), trace_.probes.fresh(),
                                              std::vector<x86::SyscallSite>(), trace_.facts.environment());
@@ -106,7 +106,8 @@ Result<bool> TraceChanges::restore(size_t patch) {
     if (trace_.target.mm_gone())
       return Error(ErrorKind::kGone, fmt::format("process {} called exec", trace_.process.pid()));
     TRY(const std::vector<proc::Map> maps, proc::read_maps(trace_.process.pid()));
-    TRY(const std::vector<TargetAddr> held, leave_springboards(attachment, trace_.target, maps, index));
+    StoppedCode code(attachment, trace_.target, maps);
+    TRY(const std::vector<TargetAddr> held, leave_springboards(code, index));
     if (std::find(held.begin(), held.end(), table.patches[patch].springboard) != held.end()) return false;
     TRY(const TextReport text, restore_text(trace_.target, table.edits, trace_.patches.edits_of(patch)));
     return text.foreign.empty();

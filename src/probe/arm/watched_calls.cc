@@ -141,8 +141,7 @@ void WatchedCalls::note_missing(const Patch& patch) {
 void WatchedCalls::note_parked(const ParkedCode& parked) {
   for (const x86::SyscallSite& site : calls_) {
     const bool is_found =
-        std::any_of(parked.found.begin(), parked.found.end(),
-                    [&](const InterruptedCode& code) { return code.pc == instruction_of(site); });
+        any_inside(parked.found, [&](const Standing& s) { return s.goes_on == instruction_of(site); });
     if (!is_found && !parked.unknown) continue;
     if (no_ranges_.empty()) no_ranges_ = "a fiber may be about to take memory away";
     if (is_found || mentions_filters(modules_)) give_up(site);
@@ -172,32 +171,29 @@ Result<bool> WatchedCalls::clones_intact(const proc::Memory& memory) const {
   return true;
 }
 
-bool WatchedCalls::any_before_clone(proc::Attachment& attachment,
-                                    std::span<const InterruptedCode> interrupted) const {
-  return std::any_of(clones_.begin(), clones_.end(), [&](const x86::SyscallSite& site) {
-    const TargetAddr at = instruction_of(site);
-    const auto& threads = attachment.threads();
-    return std::any_of(threads.begin(), threads.end(),
-                       [&](const proc::Thread& t) { return TargetAddr(t.restart_pc()) == at; }) ||
-           std::any_of(interrupted.begin(), interrupted.end(),
-                       [&](const InterruptedCode& code) { return code.pc == at; });
-  });
+bool WatchedCalls::any_before_clone(StoppedCode& code) const {
+  return who_is_inside(code,
+                       [&](const Standing& s) {
+                         return std::any_of(
+                             clones_.begin(), clones_.end(),
+                             [&](const x86::SyscallSite& site) { return s.goes_on == instruction_of(site); });
+                       })
+      .has_value();
 }
 
 // Whoever waits in syscall() for something else will not mind the jump; what a signal handler will call there
 // is not known, and counts only for direct reads.
-bool WatchedCalls::any_before_call(proc::Attachment& attachment, std::span<const InterruptedCode> interrupted,
+bool WatchedCalls::any_before_call(StoppedCode& code, std::span<const InterruptedCode> interrupted,
                                    bool last_try) {
   for (const x86::SyscallSite& site : calls_) {
     const TargetAddr at = instruction_of(site);
     bool filters = false, dooms = false;
-    for (const proc::Thread& thread : attachment.threads()) {
+    for (const proc::Thread& thread : code.attachment().threads()) {
       if (TargetAddr(thread.restart_pc()) != at) continue;
       filters |= is_one_of(ring::kFiltering, next_number(thread));
       dooms |= is_one_of(ring::kDooming, next_number(thread));
     }
-    const bool returns_there = std::any_of(interrupted.begin(), interrupted.end(),
-                                           [&](const InterruptedCode& code) { return code.pc == at; });
+    const bool returns_there = any_inside(interrupted, [&](const Standing& s) { return s.goes_on == at; });
     filters |= returns_there && is_one_of(ring::kFiltering, site.number);
     dooms |= returns_there;
     if (!filters && (!dooms || !no_ranges_.empty())) continue;

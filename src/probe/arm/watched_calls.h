@@ -10,7 +10,7 @@
 #include "base/result.h"
 #include "probe/code/module.h"
 #include "probe/inject/parked_code.h"
-#include "probe/inject/signal_frames.h"
+#include "probe/inject/who_is_inside.h"
 #include "probe/patch/patches.h"
 #include "proc/attachment.h"
 #include "proc/files/memory.h"
@@ -68,10 +68,9 @@ class WatchedCalls {
   // what the file says.
   Result<bool> clones_intact(const proc::Memory& memory) const;
   // A thread, or a signal handler when it returns, is about to make such a child.
-  bool any_before_clone(proc::Attachment& attachment, std::span<const InterruptedCode> interrupted) const;
+  bool any_before_clone(StoppedCode& code) const;
   // True: later, when nobody is about to make one of the calls. On the last try they count as not seen.
-  bool any_before_call(proc::Attachment& attachment, std::span<const InterruptedCode> interrupted,
-                       bool last_try);
+  bool any_before_call(StoppedCode& code, std::span<const InterruptedCode> interrupted, bool last_try);
 
  private:
   void give_up(const x86::SyscallSite& site);

@@ -18,6 +18,7 @@
 #include "probe/inject/text_removal.h"
 #include "probe/inject/threads.h"
 #include "probe/inject/trap_action.h"
+#include "probe/inject/who_is_inside.h"
 #include "proc/attachment.h"
 #include "proc/files/status.h"
 #include "proc/pause.h"
@@ -139,9 +140,10 @@ class Remover {
     if (memory_.mm_gone())
       return Error(ErrorKind::kGone, fmt::format("process {} called exec", process_.pid()));
     TRY(const std::vector<proc::Map> maps, proc::read_maps(process_.pid()));
+    StoppedCode code(attachment, memory_, maps);
     const bool parks = may_park_code(footprint_.parking, attachment, memory_, maps);
     const TimeIsUp time_is_up = [&] { return attachment.must_let_go(); };
-    TRY_OK(text_.leave_springboards(attachment, maps, parks, time_is_up));
+    TRY_OK(text_.leave_springboards(code, parks, time_is_up));
     void_ranges();
     TRY(const TextRemoval::Outcome text, text_.restore(max_pause_ ? time_is_up : TimeIsUp()));
     undone_ = text.undone;
@@ -153,7 +155,8 @@ class Remover {
       return false;
     }
     TRY_OK(text_.move_threads_out(attachment));
-    TRY(std::optional<Inside> inside, find_inside(attachment, memory_, maps, footprint_));
+    const CodePlaces pads = pads_of(footprint_, code);
+    std::optional<Inside> inside = who_is_inside(code, pads);
     if (const auto trapped = inside ? std::nullopt : text_.find_trapped(attachment))
       inside = Inside{*trapped};
     if (inside) {
@@ -164,7 +167,7 @@ class Remover {
     about_to_leave_ = false;
     if (attachment.must_let_go()) return later();
     if (parks) {
-      TRY(const std::string reason, parked_inside(maps, time_is_up));
+      TRY(const std::string reason, parked_inside(maps, pads, time_is_up));
       if (!reason.empty()) return keep(reason);
     }
     if (steps_.give_back && give_back_ == GiveBack::kNotYet) {
@@ -237,7 +240,8 @@ class Remover {
 
   // Fibers that do not run may have been interrupted inside the pads. Waiting would not help: who knows when
   // they go on.
-  Result<std::string> parked_inside(const std::vector<proc::Map>& maps, const TimeIsUp& time_is_up) {
+  Result<std::string> parked_inside(const std::vector<proc::Map>& maps, const CodePlaces& pads,
+                                    const TimeIsUp& time_is_up) {
     std::vector<AddrRange> places = footprint_.areas;
     for (const proc::Map& map : maps)
       if (map.path == "[vdso]") places.push_back(map.range);
@@ -246,7 +250,7 @@ class Remover {
     if (parked.unknown)
       return std::string(
           "the program switches stacks by itself, and has too much memory to look for code that waits");
-    return any_in_pads(parked.found, memory_, maps, footprint_)
+    return any_inside(parked.found, pads)
                ? std::string("a fiber, or what looks like one, was interrupted inside a probe")
                : std::string();
   }

@@ -18,12 +18,11 @@ TextRemoval::TextRemoval(proc::Memory& memory, const Footprint& footprint, const
   for (const PatchTable& one : retired) retired_index_.emplace_back(one);
 }
 
-Status TextRemoval::leave_springboards(proc::Attachment& attachment, const std::vector<proc::Map>& maps,
-                                       bool parks, const TimeIsUp& time_is_up) {
-  TRY(Springboards held, restore_retired(attachment, maps));
-  TRY(const Springboards more, probe::leave_springboards(attachment, memory_, maps, index_, held_));
+Status TextRemoval::leave_springboards(StoppedCode& code, bool parks, const TimeIsUp& time_is_up) {
+  TRY(Springboards held, restore_retired(code));
+  TRY(const Springboards more, probe::leave_springboards(code, index_, held_));
   held.insert(held.end(), more.begin(), more.end());
-  if (parks) TRY_OK(hold_parked(maps, held, time_is_up));
+  if (parks) TRY_OK(hold_parked(code.maps(), held, time_is_up));
   held_ = held;  // the others go now
   return {};
 }
@@ -68,12 +67,10 @@ std::optional<pid_t> TextRemoval::find_trapped(proc::Attachment& attachment) con
 }
 
 // A child of a fork may have what its parent has got rid of. The springboards that have to stay.
-Result<TextRemoval::Springboards> TextRemoval::restore_retired(proc::Attachment& attachment,
-                                                               const std::vector<proc::Map>& maps) {
+Result<TextRemoval::Springboards> TextRemoval::restore_retired(StoppedCode& code) {
   Springboards held;
   for (size_t i = 0; i < retired_.size(); ++i) {
-    TRY(const Springboards some,
-        probe::leave_springboards(attachment, memory_, maps, retired_index_[i], held_));
+    TRY(const Springboards some, probe::leave_springboards(code, retired_index_[i], held_));
     held.insert(held.end(), some.begin(), some.end());
     if (some.empty()) TRY_OK(restore_text(memory_, retired_[i].edits, retired_[i].edits.all()));
   }
@@ -81,7 +78,7 @@ Result<TextRemoval::Springboards> TextRemoval::restore_retired(proc::Attachment&
 }
 
 // Fibers that do not run may go on at a springboard.
-Status TextRemoval::hold_parked(const std::vector<proc::Map>& maps, Springboards& held,
+Status TextRemoval::hold_parked(std::span<const proc::Map> maps, Springboards& held,
                                 const TimeIsUp& time_is_up) const {
   Springboards all = index_.springboards();
   for (const PatchIndex& index : retired_index_)

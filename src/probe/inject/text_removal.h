@@ -28,8 +28,7 @@ class TextRemoval {
 
   // Takes threads off springboards. Those that somebody will go back to have to stay. `parks`: fibers may
   // stand there, and are looked for in memory.
-  Status leave_springboards(proc::Attachment& attachment, const std::vector<proc::Map>& maps, bool parks,
-                            const TimeIsUp& time_is_up);
+  Status leave_springboards(StoppedCode& code, bool parks, const TimeIsUp& time_is_up);
   // What is in the text after one stop.
   struct Outcome {
     size_t undone = 0;      // edits that time was too short for
@@ -51,9 +50,8 @@ class TextRemoval {
  private:
   using Springboards = std::vector<TargetAddr>;
 
-  Result<Springboards> restore_retired(proc::Attachment& attachment, const std::vector<proc::Map>& maps);
-  Status hold_parked(const std::vector<proc::Map>& maps, Springboards& held,
-                     const TimeIsUp& time_is_up) const;
+  Result<Springboards> restore_retired(StoppedCode& code);
+  Status hold_parked(std::span<const proc::Map> maps, Springboards& held, const TimeIsUp& time_is_up) const;
   EditMask hooks() const;
   EditMask all_but(const Springboards& springboards) const;
   bool still_jumps(std::span<const size_t> foreign) const;

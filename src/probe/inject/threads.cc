@@ -25,36 +25,6 @@ std::optional<TargetAddr> copy_of(const Patch& patch, TargetAddr pc) {
   return std::nullopt;
 }
 
-// Whether code belongs to a hit: the pads themselves, and the vDSO's clock where a pad has called it.
-class PadCode {
- public:
-  PadCode(const Footprint& footprint, const proc::Memory& memory, std::span<const proc::Map> maps)
-      : footprint_(footprint), memory_(memory) {
-    for (const proc::Map& map : maps)
-      if (map.path == "[vdso]") vdso_ = map.range;
-  }
-
-  bool runs(TargetAddr pc, TargetAddr sp) const {
-    return footprint_.in_pads(pc) || (vdso_.contains(pc) && returns_into_pads(sp));
-  }
-
- private:
-  // Any word near the top of the stack counts: a stale one costs another try, no more.
-  bool returns_into_pads(TargetAddr sp) const {
-    constexpr uint64_t kDeepest = 1024;  // frames of the vDSO
-    for (uint64_t at = 0; at < kDeepest; at += 8) {
-      const auto word = memory_.read_value<uint64_t>(sp + at);
-      if (!word) return false;  // the end of the stack
-      if (footprint_.in_pads(TargetAddr(*word))) return true;
-    }
-    return false;
-  }
-
-  const Footprint& footprint_;
-  const proc::Memory& memory_;
-  AddrRange vdso_{};
-};
-
 }  // namespace
 
 PatchIndex::PatchIndex(const PatchTable& table, Only only) : patches_(table.patches), only_(only) {
@@ -123,18 +93,6 @@ std::optional<TargetAddr> PatchIndex::original_of(TargetAddr pc) const {
   return std::nullopt;
 }
 
-Result<std::vector<InterruptedCode>> interrupted_code(proc::Attachment& attachment,
-                                                      const proc::Memory& memory,
-                                                      std::span<const proc::Map> maps) {
-  std::vector<InterruptedCode> all;
-  SignalFrames frames(attachment.threads(), memory, maps);
-  for (size_t i = 0; i < attachment.threads().size(); ++i) {
-    TRY(const std::vector<InterruptedCode> codes, frames.interrupted(i));
-    all.insert(all.end(), codes.begin(), codes.end());
-  }
-  return all;
-}
-
 Result<std::vector<const Patch*>> move_into_pads(proc::Attachment& attachment,
                                                  std::span<const InterruptedCode> interrupted,
                                                  const PatchIndex& index, bool move_if_blocked) {
@@ -157,8 +115,7 @@ Result<std::vector<const Patch*>> move_into_pads(proc::Attachment& attachment,
   return blocked;
 }
 
-Result<std::vector<TargetAddr>> leave_springboards(proc::Attachment& attachment, const proc::Memory& memory,
-                                                   std::span<const proc::Map> maps, const PatchIndex& index,
+Result<std::vector<TargetAddr>> leave_springboards(StoppedCode& code, const PatchIndex& index,
                                                    const std::optional<std::vector<TargetAddr>>& only) {
   std::vector<TargetAddr> held;
   if (!index.has_springboards() || (only && only->empty())) return held;
@@ -166,17 +123,14 @@ Result<std::vector<TargetAddr>> leave_springboards(proc::Attachment& attachment,
     const bool there = !only || std::find(only->begin(), only->end(), pc) != only->end();
     return there ? index.springboard_at(pc) : nullptr;
   };
-  for (proc::Thread& thread : attachment.threads()) {
+  for (proc::Thread& thread : code.attachment().threads()) {
     if (const Patch* patch = find(TargetAddr(thread.registers.pc())))
       TRY_OK(thread.set_registers(moved(thread, patch->addr)));
   }
-  SignalFrames frames(attachment.threads(), memory, maps);
-  for (size_t i = 0; i < attachment.threads().size(); ++i) {
-    const auto codes = frames.interrupted(i);
-    if (!codes) return only ? *only : index.springboards();  // not known to be elsewhere
-    for (const InterruptedCode& code : *codes)
-      if (find(code.pc)) held.push_back(code.pc);
-  }
+  const auto interrupted = code.interrupted();
+  if (!interrupted) return only ? *only : index.springboards();  // not known to be elsewhere
+  for (const InterruptedCode& one : *interrupted)
+    if (find(one.pc)) held.push_back(one.pc);
   return held;
 }
 
@@ -187,31 +141,6 @@ Status move_out_of_pads(proc::Attachment& attachment, const Footprint& footprint
     if (const auto original = index.original_of(pc)) TRY_OK(thread.set_registers(moved(thread, *original)));
   }
   return {};
-}
-
-Result<std::optional<Inside>> find_inside(proc::Attachment& attachment, const proc::Memory& memory,
-                                          std::span<const proc::Map> maps, const Footprint& footprint) {
-  const std::span<const proc::Thread> threads = attachment.threads();
-  const PadCode pads(footprint, memory, maps);
-  for (const proc::Thread& thread : threads)
-    if (pads.runs(TargetAddr(thread.registers.pc()), TargetAddr(thread.registers.sp())))
-      return std::optional(Inside{thread.tid});
-
-  SignalFrames frames(threads, memory, maps);
-  for (size_t i = 0; i < threads.size(); ++i) {
-    auto codes = frames.interrupted(i);
-    if (!codes) return std::optional(Inside{threads[i].tid, true});  // not known to be outside
-    for (const InterruptedCode& code : *codes)
-      if (pads.runs(code.pc, code.sp)) return std::optional(Inside{threads[i].tid, true});
-  }
-  return std::optional<Inside>();
-}
-
-bool any_in_pads(std::span<const InterruptedCode> codes, const proc::Memory& memory,
-                 std::span<const proc::Map> maps, const Footprint& footprint) {
-  const PadCode pads(footprint, memory, maps);
-  return std::any_of(codes.begin(), codes.end(),
-                     [&](const InterruptedCode& code) { return pads.runs(code.pc, code.sp); });
 }
 
 Status forget_descriptors(proc::Attachment& attachment, proc::Memory& memory, const Footprint& footprint) {

@@ -5,12 +5,13 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
 #include "probe/inject/region.h"
 #include "probe/inject/signal_frames.h"
+#include "probe/inject/who_is_inside.h"
 #include "probe/patch/patches.h"
 #include "proc/attachment.h"
 #include "proc/files/memory.h"
@@ -53,12 +54,6 @@ class PatchIndex {
   Places springboards_;
 };
 
-// Where signal handlers of all threads will return to. Also where no signal is caught now: a handler may have
-// taken itself away (SA_RESETHAND) and still run.
-Result<std::vector<InterruptedCode>> interrupted_code(proc::Attachment& attachment,
-                                                      const proc::Memory& memory,
-                                                      std::span<const proc::Map> maps);
-
 // Before installing: moves every thread that stands inside a window to the same instruction's copy in the
 // pad. Returns the patches that cannot be installed now, because a thread or a signal frame is inside and
 // cannot be moved; if there are any, no thread is moved unless `move_if_blocked`.
@@ -69,27 +64,12 @@ Result<std::vector<const Patch*>> move_into_pads(proc::Attachment& attachment,
 // Before restoring: takes threads from springboards back to their sites. Returns the springboards that
 // signal frames will go back to: they have to stay. `only`: those that are still there; where another was,
 // threads run the original code.
-Result<std::vector<TargetAddr>> leave_springboards(proc::Attachment& attachment, const proc::Memory& memory,
-                                                   std::span<const proc::Map> maps, const PatchIndex& index,
+Result<std::vector<TargetAddr>> leave_springboards(StoppedCode& code, const PatchIndex& index,
                                                    const std::optional<std::vector<TargetAddr>>& only = {});
 
 // After restoring: moves threads from a trampoline, the entry of a pad, or the copy of an instruction, back
 // to the original.
 Status move_out_of_pads(proc::Attachment& attachment, const Footprint& footprint, const PatchIndex& index);
-
-struct Inside {
-  pid_t tid = 0;
-  bool returns =
-      false;  // from a signal handler, who knows when; else the thread is there, and leaves when it runs
-};
-
-// The first thread that is in the pads, or will return into them from a signal handler; none: they can go.
-Result<std::optional<Inside>> find_inside(proc::Attachment& attachment, const proc::Memory& memory,
-                                          std::span<const proc::Map> maps, const Footprint& footprint);
-
-// Whether one of these is, or has called what returns, into the pads.
-bool any_in_pads(std::span<const InterruptedCode> codes, const proc::Memory& memory,
-                 std::span<const proc::Map> maps, const Footprint& footprint);
 
 // A finished pad leaves the thread's rseq_cs at its descriptor; the kernel follows it at the next preemption,
 // so it must go before the descriptor does.
