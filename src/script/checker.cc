@@ -4,10 +4,11 @@
 #include <fmt/core.h>
 
 #include <charconv>
-
 #include <climits>
 #include <utility>
 
+#include "script/elements.h"
+#include "script/text_comparison.h"
 #include "script/types/diagnostics.h"
 #include "script/types/members.h"
 
@@ -21,6 +22,16 @@ using Kind = Expression::Kind;
 Range mark_of(const Expression& e) {
   const bool has_mark = e.kind == Kind::kMember || e.kind == Kind::kArrow || e.kind == Kind::kCast;
   return has_mark ? e.mark : e.range;
+}
+
+// The element that a name like __0 means.
+Result<Operand> tuple_element(const std::vector<Operand>& tuple, std::string_view name) {
+  size_t n = 0;
+  name.remove_prefix(2);
+  const auto [end, failed] = std::from_chars(name.data(), name.data() + name.size(), n);
+  if (failed != std::errc() || end != name.data() + name.size() || n >= tuple.size())
+    return refusal(fmt::format("the tuple has {} elements: .0 is the first", tuple.size()));
+  return tuple[n];
 }
 
 }  // namespace
@@ -144,20 +155,11 @@ Operand Checker::value_of(const Optional& optional) {
   return access_.value(b.add(Op::kMul, *bits, one_or_fault), *value.type);
 }
 
-Result<Operand> Checker::tuple_element(const std::vector<Operand>& tuple, std::string_view name) {
-  size_t n = 0;
-  name.remove_prefix(2);
-  const auto [end, failed] = std::from_chars(name.data(), name.data() + name.size(), n);
-  if (failed != std::errc() || end != name.data() + name.size() || n >= tuple.size())
-    return refusal(fmt::format("the tuple has {} elements: .0 is the first", tuple.size()));
-  return tuple[n];
-}
-
 Result<Operand> Checker::index(const Expression& e) {
   const bool is_loaded = !std::exchange(wants_address_, false);
   TRY(const Operand array, check(*e.operands[0]));
   TRY(const Operand at, check(*e.operands[1]));
-  TRY(const Elements known, elements(array));
+  TRY(const Elements known, find_elements(access_, array, type_finder()));
   const Operand& first = known.first;
   const Type& type = resolve(*first.type);
   TRY(const uint32_t n, access_.number(at));
@@ -165,12 +167,12 @@ Result<Operand> Checker::index(const Expression& e) {
   // Arrays in registers have no address, but known parts.
   if (type.kind == TypeKind::kArray && type.target && constant && first.kind != Operand::Kind::kMemory) {
     const uint64_t size = resolve(*type.target).size;
-    if (*constant >= type.count.value_or(0)) return no_element(known);
+    if (*constant >= type.count.value_or(0)) return no_such_element(access_.builder(), known);
     return access_.part(first, *constant * size, *type.target);
   }
   TRY(Operand moved, arithmetic_.binary("+", first, at));
   if (known.length != kNone) {
-    TRY(moved.node, within(known, n, moved.node, is_loaded));
+    TRY(moved.node, address_within(access_.builder(), known, n, moved.node, is_loaded));
   }
   return access_.dereference(moved);
 }
@@ -179,17 +181,17 @@ Result<Operand> Checker::slice(const Expression& e) {
   TRY(const Operand array, check(*e.operands[0]));
   TRY(const Operand begin, check(*e.operands[1]));
   TRY(const Operand end, check(*e.operands[2]));
-  TRY(const Elements known, elements(array));
+  TRY(const Elements known, find_elements(access_, array, type_finder()));
   TRY(const Operand moved, arithmetic_.binary("+", known.first, begin));
   TRY(const Operand element, access_.dereference(moved));
   if (element.kind != Operand::Kind::kMemory || resolve(*element.type).size == 0)
     return not_this(array, "cannot be sliced");
   TRY(const uint32_t from, access_.number(begin));
   TRY(uint32_t to, access_.number(end));
-  if (known.length != kNone) {
-    TRY(to, end_within(known, from, to));
-  }
   Builder& b = access_.builder();
+  if (known.length != kNone) {
+    TRY(to, end_within(b, known, from, to));
+  }
   // From the larger to the smaller there is nothing.
   const uint32_t is_some = b.add(Op::kLess, from, to, true);
   const uint32_t length =
@@ -268,7 +270,8 @@ Result<Operand> Checker::binary(const Expression& e) {
   if (is_text(a) || is_text(b)) {
     if (e.text != "==" && e.text != "!=") return refusal("texts can be compared with == and != only");
     const bool first = is_text(a);
-    TRY(const uint32_t equal, text_equal(first ? b : a, first ? a.text : b.text, false));
+    TRY(const uint32_t equal,
+        compare_text(access_, first ? b : a, first ? a.text : b.text, false, type_finder()));
     Builder& builder = access_.builder();
     return truth_value(e.text == "==" ? equal : builder.add(Op::kLogicalNot, equal));
   }

@@ -48,7 +48,6 @@ class Checker {
   // The result of a container's method, such as size().
   Result<Operand> method(const Expression& e);
   Operand value_of(const Optional& optional);
-  Result<Operand> tuple_element(const std::vector<Operand>& tuple, std::string_view name);
   Result<Operand> index(const Expression& e);
   Result<Operand> slice(const Expression& e);
   Result<Operand> unary(const Expression& e);
@@ -66,16 +65,6 @@ class Checker {
   std::optional<Operand> label(const Expression& e, const Operand& other);
   Status check_sign(const Operand& a, const Operand& b);
 
-  // The begin and the number of the elements of an array, pointer or container.
-  struct Elements {
-    Operand first;            // a pointer to it, or an array
-    uint32_t length = kNone;  // a node: how many there are; kNone: not known
-  };
-  Result<Elements> elements(const Operand& a);
-  Error no_element(const Elements& all);
-  Result<uint32_t> within(const Elements& all, uint32_t index, uint32_t address, bool is_loaded);
-  Result<uint32_t> end_within(const Elements& all, uint32_t from, uint32_t to);
-  Result<uint32_t> text_equal(const Operand& a, const std::string& text, bool is_prefix);
   Operand truth_value(uint32_t node) { return access_.value(node, int_type(4, true)); }
   FindType type_finder() {
     return [this](std::string_view name) { return names_.find_type(name); };

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "script/checker.h"
+#include "script/text_comparison.h"
 #include "script/types/diagnostics.h"
 #include "script/types/members.h"
 
@@ -79,7 +80,7 @@ Result<Operand> Checker::starts_with(const Expression& e) {
   TRY(const Operand a, check(*e.operands[0]));
   TRY(const Operand text, check(*e.operands[1]));
   if (!is_text(text) || is_text(a)) return refusal("it is startswith(p, \"text\")");
-  TRY(const uint32_t node, text_equal(a, text.text, true));
+  TRY(const uint32_t node, compare_text(access_, a, text.text, true, type_finder()));
   return truth_value(node);
 }
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Comparisons of texts in the program with those of an expression.
-#include <fmt/core.h>
+#include "script/text_comparison.h"
 
-#include "script/checker.h"
 #include "script/types/diagnostics.h"
 
 namespace blip::script {
@@ -13,17 +11,17 @@ bool is_bytes(const Type& element) { return resolve(element).size == 1; }
 
 }  // namespace
 
-// Code that tells whether `a` equals the text, or begins with it.
-Result<uint32_t> Checker::text_equal(const Operand& a, const std::string& text, bool is_prefix) {
-  Builder& b = access_.builder();
+Result<uint32_t> compare_text(Access& access, const Operand& a, const std::string& text, bool is_prefix,
+                              const FindType& find_type) {
+  Builder& b = access.builder();
   if (is_text(a)) return refusal("both sides are texts of the expression");
-  if (a.kind == Operand::Kind::kOptimizedOut) return access_.address(a).error();
+  if (a.kind == Operand::Kind::kOptimizedOut) return access.address(a).error();
   const uint64_t index = b.text(text);
   const auto bytes = [&](uint32_t data, uint32_t length) {
     return b.add({.op = Op::kBytesEqual, .a = data, .b = length, .value = index});
   };
   const uint32_t size = b.constant(text.size());
-  if (const auto view = find_view(access_, a, type_finder()); view && is_bytes(*view->element)) {
+  if (const auto view = find_view(access, a, find_type); view && is_bytes(*view->element)) {
     if (!is_prefix) return bytes(view->data, view->length);
     return b.add(Op::kLogicalAnd, b.add(Op::kLessEqual, size, view->length), bytes(view->data, size));
   }
@@ -33,7 +31,7 @@ Result<uint32_t> Checker::text_equal(const Operand& a, const std::string& text, 
       resolve(*type.target).kind == TypeKind::kBool)
     return not_this(a, "cannot be compared with a text");
   if (text.find('\0') != std::string::npos) return refusal("no C string has a NUL in it");
-  TRY(const uint32_t at, access_.bits(a));
+  TRY(const uint32_t at, access.bits(a));
   if (is_array && type.count && text.size() >= *type.count) {
     if (text.size() > *type.count) return b.constant(0);
     return bytes(at, size);
