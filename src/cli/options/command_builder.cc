@@ -3,26 +3,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <limits>
-
 #include "cli/options/contexts.h"
-#include "cli/options/probe_options.h"
-#include "cli/options/shell_words.h"
 #include "cli/options/spread.h"
 #include "cli/options/usage_error.h"
-#include "cli/options/values.h"
 
 namespace blip::cli {
 namespace {
-
-constexpr uint32_t kLeastSubbufSize = 4096;
-constexpr uint32_t kMostSubbufSize = 1U << 30;
-constexpr uint32_t kLeastSubbufs = 2;
-constexpr uint32_t kMostString = 1024;
-constexpr uint32_t kMostElements = 1000;
-constexpr uint32_t kDeepest = 8;
-constexpr uint32_t kMostSubbufs = 1U << 16;
 
 std::string quoted_for_shell(const std::string& word) {
   constexpr std::string_view kPlain =
@@ -37,19 +23,6 @@ std::string command_line_of(const std::vector<std::string>& args) {
   std::string line = "blip";
   for (const std::string& arg : args) line += " " + quoted_for_shell(arg);
   return line;
-}
-
-std::string with_dashes(const OptionFact& fact) {
-  return fact.long_name.empty() ? fmt::format("-{}", fact.short_names[0])
-                                : fmt::format("--{}", fact.long_name);
-}
-
-// parse_X(...) into `where`, an error with the option's name in front.
-template <typename T, typename Where>
-Status assign(const OptionFact& fact, Result<T> parsed, Where& where) {
-  if (!parsed) return parsed.error().with_context(with_dashes(fact));
-  where = *std::move(parsed);
-  return {};
 }
 
 }  // namespace
@@ -78,183 +51,6 @@ Status CommandBuilder::add_operand(const std::string& word) {
   return {};
 }
 
-Status CommandBuilder::apply(const OptionFact& fact, const std::string& value) {
-  session::Options& options = command_.session;
-  constexpr uint64_t kNoLimit = std::numeric_limits<uint64_t>::max();
-  switch (fact.id) {
-    case OptionId::kFunction:
-    case OptionId::kReturn:
-    case OptionId::kProbe:
-    case OptionId::kLine:
-    case OptionId::kMark:
-    case OptionId::kEveryInstruction:
-      return apply_probe(fact.id, value);
-    case OptionId::kContext:
-      return apply_context(value);
-    case OptionId::kFilter:
-    case OptionId::kArgs:
-    case OptionId::kLocals:
-    case OptionId::kCapture:
-      return data_.apply(fact.id, value, options.probes);
-    case OptionId::kStringMax:
-      return assign(fact, parse_number(value, 1, kMostString), options.string_max);
-    case OptionId::kElements:
-      return assign(fact, parse_number(value, 1, kMostElements), options.elements);
-    case OptionId::kDepth:
-      return assign(fact, parse_number(value, 1, kDeepest), options.depth);
-    case OptionId::kHex:
-      options.hex = true;
-      return {};
-    case OptionId::kNoInline:
-      options.no_inline = true;
-      return {};
-    case OptionId::kNoTid:
-      options.no_tid = true;
-      return {};
-    case OptionId::kLatency:
-      options.latencies = true;
-      return {};
-    case OptionId::kPid:
-      return apply_pid(value);
-    case OptionId::kName:
-      return apply_name(value);
-    case OptionId::kWait:
-      options.wait_for_processes = true;
-      return {};
-    case OptionId::kCommand: {
-      auto words = split_shell_words(value);
-      if (!words) return words.error().with_context(fmt::format("-c \"{}\"", value));
-      return set_command(*std::move(words), "-c");
-    }
-    case OptionId::kNoFollowFork:
-      options.follow_fork = false;
-      return {};
-    case OptionId::kFollowExec:
-      options.follow_exec = true;
-      return {};
-    case OptionId::kWaitLibrary:
-      options.wait_library = true;
-      return {};
-    case OptionId::kLifecycle:
-      options.lifecycle = true;
-      return {};
-    case OptionId::kColor:
-      return apply_color(value);
-    case OptionId::kDuration:
-      return assign(fact, parse_duration(value), options.duration);
-    case OptionId::kMaxPause:
-      return assign(fact, parse_short_duration(value), options.max_pause);
-    case OptionId::kMaxEvents:
-      return assign(fact, parse_number(value, 1, kNoLimit), options.max_events);
-    case OptionId::kNumSubbuf:
-      options.buffers_given = true;
-      return assign(fact, parse_power_of_two(value, kLeastSubbufs, kMostSubbufs), options.subbuf_count);
-    case OptionId::kSubbufSize:
-      options.buffers_given = true;
-      return assign(fact, parse_power_of_two(value, kLeastSubbufSize, kMostSubbufSize), options.subbuf_size);
-    case OptionId::kClock:
-      return apply_clock(value);
-    case OptionId::kBackend:
-      return apply_backend(value);
-    case OptionId::kAllowInit:
-      command_.session.allow_init = true;
-      return {};
-    case OptionId::kAllowTrap:
-      command_.session.allow_trap = true;
-      return {};
-    case OptionId::kMovedFaults:
-      return apply_moved_faults(value);
-    case OptionId::kMaxProbes: {
-      uint64_t limit = 0;
-      TRY_OK(assign(fact, parse_number(value, 1, std::numeric_limits<uint32_t>::max()), limit));
-      options.max_probes = static_cast<uint32_t>(limit);
-      return {};
-    }
-    case OptionId::kOutput:
-      if (value.empty()) return usage("-o: the directory's name is empty");
-      options.output_dir = value;
-      return {};
-    case OptionId::kOutputFile:
-      if (value.empty()) return usage("-o: the file's name is empty");
-      command_.output_file = value;
-      return {};
-    case OptionId::kViewFunction:
-    case OptionId::kThread:
-    case OptionId::kFrom:
-    case OptionId::kTo:
-    case OptionId::kHead:
-      return apply_selection(fact, value);
-    case OptionId::kJson:
-      command_.json = true;
-      return {};
-    case OptionId::kCoverage:
-      command_.coverage = true;
-      return {};
-    case OptionId::kMarks:
-      command_.marks = true;
-      return {};
-    case OptionId::kSave:
-      if (value.empty()) return usage("--save: the directory's name is empty");
-      command_.save_dir = value;
-      return {};
-    case OptionId::kAll:
-      command_.clean_all = true;
-      return {};
-    case OptionId::kVerbose:
-      options.verbose = true;
-      return {};
-    case OptionId::kQuiet:
-      command_.quiet = true;
-      return {};
-    case OptionId::kHelp:
-      command_.help = true;
-      return {};
-    case OptionId::kVersion:
-      command_.version = true;
-      return {};
-    case OptionId::kLater:
-      break;
-  }
-  return usage(fmt::format("{} is not available in this version", with_dashes(fact)));
-}
-
-Status CommandBuilder::apply_probe(OptionId option, const std::string& text) {
-  TRY(session::ProbeRequest request, parse_probe(option, text));
-  command_.session.probes.push_back(std::move(request));
-  return {};
-}
-
-Status CommandBuilder::apply_context(const std::string& text) {
-  auto contexts = parse_contexts(text);
-  if (!contexts) return contexts.error().with_context("--context");
-  auto& where = command_.session.probes.empty() ? for_all_ : command_.session.probes.back().contexts;
-  where = merge_contexts(where, *contexts);
-  return {};
-}
-
-// Which events of a trace.
-Status CommandBuilder::apply_selection(const OptionFact& fact, const std::string& value) {
-  ViewSelection& selection = command_.selection;
-  switch (fact.id) {
-    case OptionId::kViewFunction:
-      if (value.empty()) return usage("--function: the name is empty");
-      selection.functions.push_back(value);
-      return {};
-    case OptionId::kThread: {
-      int64_t thread = 0;
-      TRY_OK(assign(fact, parse_number(value, 1, std::numeric_limits<pid_t>::max()), thread));
-      selection.threads.push_back(thread);
-      return {};
-    }
-    case OptionId::kFrom:
-      return assign(fact, TraceTime::parse(value), selection.from);
-    case OptionId::kTo:
-      return assign(fact, TraceTime::parse(value), selection.to);
-    default:
-      return assign(fact, parse_number(value, 1, std::numeric_limits<uint64_t>::max()), selection.head);
-  }
-}
-
 // With --latency the entry of a function stands for its calls.
 Status CommandBuilder::measure_calls() {
   session::Options& options = command_.session;
@@ -271,85 +67,11 @@ Status CommandBuilder::measure_calls() {
   return {};
 }
 
-Status CommandBuilder::apply_pid(const std::string& text) {
-  auto pid = parse_number(text, 1, std::numeric_limits<pid_t>::max());
-  if (!pid) return pid.error().with_context("-p");
-  std::vector<pid_t>& pids = command_.session.pids;
-  if (std::find(pids.begin(), pids.end(), static_cast<pid_t>(*pid)) == pids.end())
-    pids.push_back(static_cast<pid_t>(*pid));
-  return {};
-}
-
-Status CommandBuilder::apply_name(const std::string& text) {
-  std::string& name = command_.session.process_name;
-  if (text.empty()) return usage("-n: the name is empty");
-  if (!name.empty()) return usage(fmt::format("-n {}: only one name can be given", text));
-  name = text;
-  return {};
-}
-
 Status CommandBuilder::set_command(std::vector<std::string> words, std::string_view shown) {
   if (!command_.session.command.empty())
     return usage(fmt::format("{} {}: only one command can be started", shown, words[0]));
   if (words[0].empty()) return usage(fmt::format("{}: the command's name is empty", shown));
   command_.session.command = std::move(words);
-  return {};
-}
-
-Status CommandBuilder::apply_color(const std::string& text) {
-  if (text == "auto") {
-    command_.color = ColorChoice::kAuto;
-  } else if (text == "always") {
-    command_.color = ColorChoice::kAlways;
-  } else if (text == "never") {
-    command_.color = ColorChoice::kNever;
-  } else {
-    return usage(fmt::format("--color: '{}' is not auto, always or never", text));
-  }
-  return {};
-}
-
-Status CommandBuilder::apply_backend(const std::string& text) {
-  session::Backend& backend = command_.session.backend;
-  if (text == "auto") {
-    backend = session::Backend::kAuto;
-  } else if (text == "jump") {
-    backend = session::Backend::kJump;
-  } else if (text == "trap") {
-    backend = session::Backend::kTrap;
-  } else if (text == "uprobe") {
-    backend = session::Backend::kUprobe;
-  } else {
-    return usage(fmt::format("--backend: '{}' is not auto, jump, trap or uprobe", text));
-  }
-  return {};
-}
-
-Status CommandBuilder::apply_moved_faults(const std::string& text) {
-  session::MovedFaults& moved_faults = command_.session.moved_faults;
-  if (text == "auto") {
-    moved_faults = session::MovedFaults::kAuto;
-  } else if (text == "accept") {
-    moved_faults = session::MovedFaults::kAccept;
-  } else if (text == "refuse") {
-    moved_faults = session::MovedFaults::kRefuse;
-  } else {
-    return usage(fmt::format("--moved-faults: '{}' is not auto, accept or refuse", text));
-  }
-  return {};
-}
-
-Status CommandBuilder::apply_clock(const std::string& text) {
-  session::ClockChoice& clock = command_.session.clock;
-  if (text == "auto") {
-    clock = session::ClockChoice::kAuto;
-  } else if (text == "tsc") {
-    clock = session::ClockChoice::kTsc;
-  } else if (text == "monotonic") {
-    clock = session::ClockChoice::kMonotonic;
-  } else {
-    return usage(fmt::format("--clock: '{}' is not auto, tsc or monotonic", text));
-  }
   return {};
 }
 

@@ -13,10 +13,8 @@
 namespace blip::cli {
 
 // Builds a command from the words of a command line, one after the other. A context belongs to the probe
-// before
-// it, or to all probes if it comes before the first or only behind the last (see spread.h). Values are
-// checked
-// one by one; that they fit together is checked at the end.
+// before it, or to all probes if it comes before the first or only behind the last (see spread.h). Values are
+// checked one by one; that they fit together is checked at the end.
 class CommandBuilder {
  public:
   explicit CommandBuilder(const VerbFact& verb);
@@ -31,16 +29,9 @@ class CommandBuilder {
   Result<Command> finish(const std::vector<std::string>& args);
 
  private:
-  Status apply_probe(OptionId option, const std::string& text);
+  struct Rules;  // what each option does (option_rules.cc)
+
   Status measure_calls();
-  Status apply_context(const std::string& text);
-  Status apply_selection(const OptionFact& fact, const std::string& value);
-  Status apply_pid(const std::string& text);
-  Status apply_name(const std::string& text);
-  Status apply_color(const std::string& text);
-  Status apply_moved_faults(const std::string& text);
-  Status apply_clock(const std::string& text);
-  Status apply_backend(const std::string& text);
   Status finish_list();
   Status finish_clean() const;
   Status finish_tracing(const std::vector<std::string>& args);
