@@ -124,7 +124,8 @@ Result<std::string> cache_home() {
 Status check_owner(int fd, const std::string& path) {
   struct stat about {};
   if (::fstat(fd, &about) != 0) return Error::from_errno(errno, path);
-  if (!is_ours_alone(about)) return Error(ErrorKind::kPermission, path + " is not this user's alone");
+  if (!is_ours_alone(about))
+    return Error(ErrorKind::kPermission, path + " belongs to another user, or others may write to it");
   return {};
 }
 

@@ -170,7 +170,7 @@ Status Command::launch(const std::vector<std::string>& words, const SignalState&
   tell.reset();
   held_ = true;
   pidfd_.reset(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
-  if (!pidfd_) return Error::from_errno(errno, fmt::format("cannot hold on to process {}", pid_));
+  if (!pidfd_) return Error::from_errno(errno, fmt::format("cannot open a handle on process {}", pid_));
   return on_tracer_thread([&] { return run_to_exec(told.get()); });
 }
 

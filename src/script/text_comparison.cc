@@ -14,7 +14,7 @@ bool is_bytes(const Type& element) { return resolve(element).size == 1; }
 Result<uint32_t> compare_text(Access& access, const Operand& a, const std::string& text, bool is_prefix,
                               const FindType& find_type) {
   Builder& b = access.builder();
-  if (is_text(a)) return refusal("both sides are texts of the expression");
+  if (is_text(a)) return refusal("both sides are texts: compare a text with a value of the program");
   if (a.kind == Operand::Kind::kOptimizedOut) return access.address(a).error();
   const uint64_t index = b.text(text);
   const auto bytes = [&](uint32_t data, uint32_t length) {

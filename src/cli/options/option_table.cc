@@ -75,13 +75,15 @@ constexpr VerbFact kVerbs[] = {
      "how long calls take: mean, percentiles, the longest\n"
      "blip count -p 4711 --latency --function 'handle_*' --duration 10s\n"},
     {Verb::kList, "list", "blip list [OPTIONS] (-p PID | -n NAME | FILE) [GLOB]", "show what can be probed",
-     "Prints one line per function of a process or of a file: address (of a file: its own), size in bytes, "
-     "how its\n"
-     "entry would be patched (nop5, insn: one instruction makes room; window: several do; other words: see\n"
-     "--coverage; refused), module, name; behind\n"
-     "a # why not. Nothing is stopped or changed. GLOB is a SPEC as for --function; without it: all "
-     "functions of the\n"
-     "executable, those without a name as MODULE+0xADDRESS. -v adds source lines, mangled names, aliases, "
+     "Prints one line per function of a process or of a file: its address (in a file: the file's own), its "
+     "size in bytes,\n"
+     "how its entry would be patched, its module, and its name. The word for patching is nop5 or insn if one "
+     "instruction\n"
+     "makes room, window if several do, refused, or a word that --coverage explains. The reason of a refusal "
+     "stands behind\n"
+     "a #. Nothing is stopped or changed. GLOB is a SPEC as for --function. Without it, all functions of the "
+     "executable are\n"
+     "listed, those without a name as MODULE+0xADDRESS. -v adds source lines, mangled names, aliases, "
      "build-ids,\n"
      "and with a GLOB the signature, the variables that can be seen there, and the layout of their types.",
      "functions of a process by name\n"
@@ -123,7 +125,7 @@ constexpr VerbFact kVerbs[] = {
      "blip clean -p 4711\n"
      "the same, and keep the events that are still in its memory\n"
      "blip clean -p 4711 --save /tmp/rest && blip view /tmp/rest\n"
-     "wherever one may have been killed\n"
+     "every process in which a blip may have been killed\n"
      "blip clean --all\n"},
 };
 
@@ -163,10 +165,11 @@ constexpr OptionFact kOptions[] = {
      kTracing, "each instruction of functions"},
     {OptionId::kFilter, OptionGroup::kProbes, "", "filter", "EXPR",
      "record or count only the hits for which EXPR is true. EXPR is written as for --capture: 'n > 100 && "
-     "req->path == \"/admin\"'. What cannot be read makes it false. For returns: 'latency > 1ms && $return < "
+     "req->path == \"/admin\"'. It is false if it needs memory that cannot be read. For returns: 'latency > "
+     "1ms && $return < "
      "0 && entry(n) > 5'; ret is unsigned, (int)ret and (long)ret are signed. Belongs to the probe before "
-     "it; before the first probe, to all probes, or to all returns if it is about them. Several probes of "
-     "one function have a filter each",
+     "it; before the first probe, to all probes, or to all returns if it is about them. Each "
+     "probe of a function has a filter of its own",
      kTracing, "only hits it is true for: 'n > 100 && req->len'"},
     {OptionId::kArgs, OptionGroup::kProbes, "", "args", "",
      "store the arguments of the function, by name and type. They are known from debugging information, or "
@@ -198,14 +201,14 @@ constexpr OptionFact kOptions[] = {
      kTracing | kList},
     {OptionId::kNoTid, OptionGroup::kProbes, "", "no-tid", "",
      "store the thread (vtid) only in events of probes with --context tid. Without this every event has it, "
-     "in 4 bytes. Readers nest calls by it",
+     "in 4 bytes. Readers need it to nest calls",
      kRecord},
     {OptionId::kLatency, OptionGroup::kProbes, "", "latency", "",
      "measure calls instead of counting hits. --function and --return then mean the same: every call of the "
      "functions matching, as for --return. The table has the number of calls, the sum, the mean, the 50th "
      "and 99th percentile (at most an eighth too high), the longest, the calls that ended by longjmp or an "
-     "exception (abandoned), and those that were still open at the end. With --filter, only the calls that "
-     "pass count",
+     "exception (abandoned), and those that were still open at the end. With --filter, only calls that "
+     "pass it are measured",
      kCount, "measure calls: mean, percentiles, the longest"},
     {OptionId::kContext, OptionGroup::kProbes, "", "context", "TYPE[,TYPE]",
      "what to store with each event: reg:NAME (reg:rdi), regs, ip, pid (or vpid), tid (or vtid), comm (or "
@@ -217,23 +220,26 @@ constexpr OptionFact kOptions[] = {
      kTracing, "store reg:rdi, regs, ip, comm, cpu, backtrace, ..."},
     {OptionId::kLifecycle, OptionGroup::kProbes, "", "lifecycle", "",
      "also give events for processes and threads that begin and end, for fork and exec, and for libraries "
-     "that are loaded and unloaded. With -p and without probes, nothing is put into the process, and what "
-     "lives only some milliseconds is missed",
+     "that are loaded and unloaded. With -p and without probes, nothing is put into the process, and "
+     "processes and threads that live only a few milliseconds are missed",
      kEvents, "also processes, threads, libraries: begin and end"},
     {OptionId::kMaxProbes, OptionGroup::kProbes, "", "max-probes", "N",
      "how many probes may be armed before blip refuses (20000)", kTracing},
     {OptionId::kClock, OptionGroup::kProbes, "", "clock", "CLOCK",
      "where times come from: tsc (the CPU's cycle counter), monotonic (the kernel's clock, slower), auto "
-     "(the default: tsc where it is constant). Of count only with --latency",
+     "(the default: tsc where it is constant). With count, it needs --latency",
      kTracing},
     {OptionId::kBackend, OptionGroup::kProbes, "", "backend", "BACKEND",
-     "how a probe gets control: jump (into code that blip puts into the process), trap (see --allow-trap, "
-     "for every probe), uprobe (the kernel's breakpoints: root only, about a hundred times slower, follows "
+     "how a probe gets control: jump (into code that blip puts into the process), trap (as "
+     "--allow-trap says, but for every probe), uprobe (the kernel's breakpoints: root only, about a hundred "
+     "times slower, follows "
      "no forks), auto (the default: jump)",
      kTracing},
     {OptionId::kAllowTrap, OptionGroup::kProbes, "", "allow-trap", "",
-     "where no jump fits, use int3 and a SIGTRAP handler in the process: slow, and a thread that blocks "
-     "SIGTRAP later and meets one ends the process. Not in the C library, Go, or under seccomp",
+     "where no jump fits, use a breakpoint instruction and a SIGTRAP handler in the process. This is slow, "
+     "and "
+     "a thread that blocks SIGTRAP later and then reaches such a probe ends the process. Not in the C "
+     "library, in Go, or under seccomp",
      kTracing},
     {OptionId::kMovedFaults, OptionGroup::kProbes, "", "moved-faults", "WHAT",
      "what to do with instructions that may fault (SIGSEGV, SIGBUS, SIGFPE) where a probe would move them: "
@@ -260,17 +266,19 @@ constexpr OptionFact kOptions[] = {
     {OptionId::kPid, OptionGroup::kTarget, "px", "pid", "PID",
      "a process to trace, list or clean. Repeatable", kTracing | kList | kClean, "a process. Repeatable"},
     {OptionId::kAllowInit, OptionGroup::kTarget, "", "allow-init", "",
-     "process 1 may be traced or cleaned, as root. If anything goes wrong in it, the machine ends, or the "
-     "container that it began",
+     "process 1 may be traced or cleaned, as root. If it fails, the whole machine, or its container, goes "
+     "down "
+     "with it",
      kTracing | kClean},
     {OptionId::kAll, OptionGroup::kTarget, "", "all", "",
-     "every process that holds something of a blip that has ended", kClean,
+     "every process in which a blip that has ended left something", kClean,
      "every process that a killed blip left something in"},
     {OptionId::kSave, OptionGroup::kOutput, "", "save", "DIR",
      "with one -p: make a trace in DIR of the events that a killed blip had not written yet", kClean,
      "with one -p: a trace of what was not written yet"},
     {OptionId::kName, OptionGroup::kTarget, "n", "name", "NAME",
-     "every process of yours whose command name, or executable's base name, is NAME; of list: the one",
+     "every process of yours whose command name, or executable's base name, is NAME. For list there must be "
+     "only one",
      kTracing | kList, "the processes of yours that have this name"},
     {OptionId::kWait, OptionGroup::kTarget, "", "wait", "",
      "with -n: also the processes that start later; waits for the first one if there is none", kTracing,
@@ -302,7 +310,7 @@ constexpr OptionFact kOptions[] = {
     {OptionId::kOutput, OptionGroup::kOutput, "o", "output", "DIR",
      "the trace's directory: a new one, or an empty one", kRecord, "the trace's directory, new or empty"},
     {OptionId::kOutputFile, OptionGroup::kOutput, "o", "output", "FILE",
-     "write to FILE what stdout would have: the events, as text or JSON. What is in it is replaced. Messages "
+     "write the events, as text or JSON, to FILE instead of stdout. What FILE holds is replaced. Messages "
      "stay on stderr, and a command's output on stdout",
      kTrace, "write the events to FILE instead of stdout"},
     {OptionId::kCoverage, OptionGroup::kOutput, "", "coverage", "",

@@ -142,7 +142,7 @@ Result<Process> Process::open(pid_t pid, Init init) {
   process.pidfd_.reset(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   if (!process.pidfd_) {
     if (errno == ESRCH || errno == EINVAL) return no_such_process(pid);
-    return Error::from_errno(errno, fmt::format("cannot hold on to process {}", pid));
+    return Error::from_errno(errno, fmt::format("cannot open a handle on process {}", pid));
   }
   TRY(const ProcStatus status, read_process_status(pid));  // from here on the pid cannot change its meaning
   TRY_OK(refuse_zombie(pid));

@@ -188,7 +188,7 @@ Result<uint32_t> Access::address(const Operand& operand) {
     case Kind::kSlice:
       return operand.node;
     case Kind::kText:
-      return refusal("a text of an expression has no address");
+      return refusal("a text in an expression has no address");
     default:
       return refusal("it is in registers here: it has no address");
   }
