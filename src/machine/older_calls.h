@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The numbers of system calls that newer processors do not have any more; -1 there.
+// The numbers of system calls that newer processors do not have any more (-1 there), and how code loads a number.
 #pragma once
 
 #include <sys/syscall.h>

@@ -10,6 +10,7 @@
 #include "base/progress.h"
 #include "proc/files/status.h"
 #include "proc/filtered_sleep.h"
+#include "proc/memory_sharer.h"
 #include "proc/stop_event.h"
 #include "proc/stuck_thread.h"
 #include "proc/thread_stopper.h"
@@ -170,6 +171,11 @@ void Attachment::detach(Thread& thread) {
   for (int attempt = 0; attempt < kDetachAttempts && !detached; ++attempt)
     detached = ::ptrace(PTRACE_DETACH, thread.tid, nullptr, thread.pending_signal) == 0;
   if (!detached) see_off(pid_, thread.tid);
+}
+
+Result<std::optional<pid_t>> find_memory_sharer(const Process& process) {
+  TRY(const pid_t tid, find_live_thread(process.pid()));
+  return MemorySharerScan(process.pid(), tid).find();
 }
 
 }  // namespace blip::proc

@@ -5,11 +5,8 @@
 #include <sys/syscall.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <cstring>
 
-#include "machine/older_calls.h"
 #include "machine/thread_registers.h"
 #include "proc/files/status.h"
 #include "proc/stop_event.h"
@@ -47,19 +44,8 @@ namespace blip::proc {
 
 namespace {
 
-constexpr int kSeccompGetMetadata = 0x420d;  // PTRACE_SECCOMP_GET_METADATA
-constexpr int kFilterMode = 2;
 constexpr int kAttempts = 3;
 constexpr std::chrono::seconds kPatience{20};  // a busy machine may leave a thread without a CPU for long
-constexpr std::array kSleepingCalls = {long{machine::kSysPoll}, long{SYS_nanosleep},
-                                       long{SYS_clock_nanosleep}, long{SYS_futex}};
-
-// struct seccomp_metadata of <linux/ptrace.h>
-struct Metadata {
-  uint64_t filter_off = 0;
-  uint64_t flags = 0;
-};
-
 bool ptrace_firmly(__ptrace_request request, pid_t tid, unsigned long data) {
   for (int attempt = 0; attempt < kAttempts; ++attempt)
     if (::ptrace(request, tid, nullptr, data) == 0) return true;
@@ -71,30 +57,6 @@ bool suspend_filter(pid_t tid) {
 }
 
 }  // namespace
-
-// One call of a microsecond for who may ask; the status file takes twenty, while the target waits.
-Result<bool> has_filter(pid_t pid, pid_t tid) {
-  Metadata metadata;
-  const long got =
-      ::ptrace(static_cast<__ptrace_request>(kSeccompGetMetadata), tid, sizeof metadata, &metadata);
-  if (got >= 0) return true;
-  if (errno == EINVAL) return false;  // not in filter mode
-  TRY(const ProcStatus status, read_status(pid, tid));
-  return status.seccomp_mode == kFilterMode;
-}
-
-uint64_t sleeping_call(const Thread& thread) {
-  if (thread.registers.system_call() != SYS_restart_syscall) return thread.registers.system_call();
-  errno = 0;
-  const long word = ::ptrace(PTRACE_PEEKTEXT, thread.tid, thread.registers.pc() - sizeof(long), nullptr);
-  std::array<uint8_t, sizeof word> code;  // ?? b8 NN NN NN NN 0f 05: mov $number, %eax; syscall
-  std::memcpy(code.data(), &word, sizeof word);
-  uint32_t number = 0;
-  std::memcpy(&number, &code[2], sizeof number);
-  const bool known = errno == 0 && code[1] == 0xb8 &&
-                     std::find(kSleepingCalls.begin(), kSleepingCalls.end(), number) != kSleepingCalls.end();
-  return known ? number : SYS_restart_syscall;
-}
 
 void FilteredSleeps::resume(Thread& thread) {
   Sleeper sleeper{&thread, static_cast<uint64_t>(thread.rewound_call)};

@@ -12,13 +12,6 @@
 
 namespace blip::proc {
 
-// True if a seccomp filter sees the system calls of this stopped thread.
-Result<bool> has_filter(pid_t pid, pid_t tid);
-
-// The number of the call that a thread stopped at kRestartBlock sleeps in. SYS_restart_syscall if the thread
-// has been restarted before and its code does not tell the call that it began.
-uint64_t sleeping_call(const Thread& thread);
-
 // Lets go of threads whose sleep was interrupted by our stop and whose seccomp filter may not know
 // restart_syscall (Thread::holds_filtered_sleep). Each sleeps on for the rest of its time. It stays attached
 // until this OS thread ends, which must be soon (on_tracer_thread).

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "base/directory.h"
-#include "proc/attachment.h"
 #include "proc/files/status.h"
 
 namespace blip::proc {
@@ -46,11 +45,6 @@ Result<std::optional<pid_t>> MemorySharerScan::find() {
     strangers_.insert(other);
   }
   return std::nullopt;
-}
-
-Result<std::optional<pid_t>> find_memory_sharer(const Process& process) {
-  TRY(const pid_t tid, find_live_thread(process.pid()));
-  return MemorySharerScan(process.pid(), tid).find();
 }
 
 }  // namespace blip::proc

@@ -11,7 +11,7 @@
 #include "machine/thread_registers.h"
 #include "proc/files/cpu.h"
 #include "proc/files/status.h"
-#include "proc/filtered_sleep.h"
+#include "proc/seccomp.h"
 
 // A thread stopped in a system call holds one of the results machine::is_restart() knows. They never reach user
 // space: on the way out the kernel either runs a signal handler (and decides between EINTR and a restart) or
@@ -116,7 +116,7 @@ Status Thread::repair_spurious_eintr(pid_t pid, int delivering) {
 Status Thread::hold_filtered_sleep(pid_t pid) {
   if (!registers.in_system_call() || registers.result() != machine::kRestartBlock) return {};
   TRY(const bool filtered, has_filter(pid, tid));
-  return filtered ? rewind(sleeping_call(*this)) : Status();
+  return filtered ? rewind(sleeping_call(tid, registers)) : Status();
 }
 
 Status Thread::rewind(uint64_t number) {
