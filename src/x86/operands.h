@@ -9,10 +9,12 @@
 #include <optional>
 #include <span>
 
-#include "x86/decode.h"
+#include "base/addr.h"
 #include "x86/registers.h"
 
 namespace blip::x86 {
+
+struct Insn;
 
 struct Operands {
   ZydisDecodedInstruction insn;
