@@ -149,6 +149,10 @@ def case_fails(tree, blip, name, seconds):
     return done.stdout + done.stderr if done.returncode != 0 else ""
 
 
+def is_same(a, b, name):
+    return (b.source / name).exists() and (a.source / name).read_bytes() == (b.source / name).read_bytes()
+
+
 def compare_tests(a, b, report, options):
     b.make("blip")
     a.make("e2e_targets")
@@ -160,6 +164,8 @@ def compare_tests(a, b, report, options):
     try:
         names = sorted(p.stem for p in (a.source / "tests/run").glob("*.t"))
         names = [n for n in names if not options.only or any(text in n for text in options.only)]
+        if options.changed:
+            names = [n for n in names if not is_same(a, b, f"tests/run/{n}.t")]
         failed = [n for n in names if case_fails(a, b.blip, n, 600)]
         still = {n: text for n in failed if (text := case_fails(a, b.blip, n, 600))}
     finally:
@@ -226,6 +232,7 @@ def main():
     parser.add_argument("--directory", type=pathlib.Path, default=ROOT / "build" / "compare_trees")
     parser.add_argument("--rounds", type=int, default=5, help="of timing")
     parser.add_argument("--only", nargs="+", default=[], metavar="TEXT", help="tests whose name contains it")
+    parser.add_argument("--changed", action="store_true", help="only .t files that differ; `make test` of B runs the others")
     options = parser.parse_args()
     options.directory = options.directory.resolve()
     a, b = Tree(options.before, options.directory, "A"), Tree(options.after, options.directory, "B")
