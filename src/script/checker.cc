@@ -93,6 +93,8 @@ Result<Operand> Checker::look(const Expression& e) {
     }
     case Kind::kCall:
       return call(e);
+    case Kind::kGiven:
+      return given_[e.number];
   }
   return refusal("this has no meaning");
 }

@@ -2,6 +2,8 @@
 // From expressions to typed operands with their code.
 #pragma once
 
+#include <span>
+
 #include "script/names.h"
 #include "script/values/arithmetic.h"
 #include "script/values/containers.h"
@@ -37,6 +39,9 @@ class Checker {
   Result<Operand> check(const Expression& e);
   // As a condition.
   Result<uint32_t> check_truth(const Expression& e);
+
+  // The meaning of kGiven; they must live as long as they are looked at.
+  void give(std::span<const Operand> operands) { given_ = operands; }
 
   Access& access() { return access_; }
   Names& names() { return names_; }
@@ -74,6 +79,7 @@ class Checker {
   TypeArena& types_;
   const HitScopes& site_;
   EntryValues* entries_;
+  std::span<const Operand> given_;
   bool wants_address_ = false;  // of the element that the next index finds
   Access access_;
   Names names_;

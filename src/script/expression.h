@@ -37,6 +37,7 @@ struct Expression {
     kSizeOfType,   // sizeof(type)
     kMethod,       // operands[0].text(), or operands[0]->text(): size, empty, ...; number: 1 for ->
     kCall,         // text(operands...): entry, sizeof, startswith, reg
+    kGiven,        // what the caller of the checker has found already, by number; the parser makes none
   } kind = Kind::kNumber;
   Range range;
   Range mark;  // of the sign or the member's name: what an error about this level underlines
