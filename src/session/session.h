@@ -7,10 +7,10 @@
 #include <string>
 
 #include "base/result.h"
-#include "session/armed.h"
 #include "session/drain/event_view.h"
 #include "session/plan/options.h"
-#include "session/summary.h"
+#include "session/process/armed.h"
+#include "session/process/summary.h"
 
 namespace blip::session {
 

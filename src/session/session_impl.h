@@ -17,10 +17,10 @@
 #include "proc/command_signals.h"
 #include "session/drain/live_merge.h"
 #include "session/lifecycle.h"
+#include "session/process/statedump.h"
+#include "session/process/traced_process.h"
 #include "session/session.h"
 #include "session/spawn.h"
-#include "session/statedump.h"
-#include "session/traced_process.h"
 #include "session/watch/family.h"
 
 namespace blip::session {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The names and fields are those of LTTng-UST (lttng-ust(3), "State dump"). What readers of that kind want
 // besides: each event has the process and an address, `vpid` and `ip`, in the context that all events share.
-#include "session/statedump.h"
+#include "session/process/statedump.h"
 
 #include <cstring>
 

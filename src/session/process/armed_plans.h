@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "base/addr.h"
-#include "session/event_source.h"
 #include "session/plan/classes.h"
 #include "session/plan/probe_plan.h"
+#include "session/process/event_source.h"
 
 namespace blip::session {
 

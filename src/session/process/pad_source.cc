@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session/pad_source.h"
+#include "session/process/pad_source.h"
 
 #include <fmt/core.h>
 #include <sys/syscall.h>

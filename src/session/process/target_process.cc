@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session/target_process.h"
+#include "session/process/target_process.h"
 
 #include <utility>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session/uprobe_source.h"
+#include "session/process/uprobe_source.h"
 
 #include <fmt/core.h>
 

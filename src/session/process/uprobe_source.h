@@ -11,7 +11,7 @@
 #include "proc/files/memory.h"
 #include "proc/files/process.h"
 #include "session/drain/uprobe_drain.h"
-#include "session/event_source.h"
+#include "session/process/event_source.h"
 
 namespace blip::session {
 

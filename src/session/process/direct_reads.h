@@ -8,7 +8,7 @@
 #include <string>
 
 #include "probe/arm/range_feed.h"
-#include "session/target_process.h"
+#include "session/process/target_process.h"
 
 namespace blip::session {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session/direct_reads.h"
+#include "session/process/direct_reads.h"
 
 #include <fmt/core.h>
 

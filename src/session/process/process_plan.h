@@ -7,8 +7,8 @@
 #include "base/result.h"
 #include "proc/files/maps.h"
 #include "session/plan/probe_plan.h"
-#include "session/target_process.h"
-#include "session/trace_context.h"
+#include "session/process/target_process.h"
+#include "session/process/trace_context.h"
 
 namespace blip::session {
 

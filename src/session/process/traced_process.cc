@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session/traced_process.h"
+#include "session/process/traced_process.h"
 
 #include <fmt/core.h>
 
@@ -11,7 +11,7 @@
 #include "base/progress.h"
 #include "probe/inject/leftovers.h"
 #include "session/plan/requests.h"
-#include "session/tell_targets.h"
+#include "session/process/tell_targets.h"
 
 namespace blip::session {
 

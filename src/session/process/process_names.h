@@ -12,7 +12,7 @@
 #include "ctf/stream_writer.h"
 #include "probe/code/module.h"
 #include "session/plan/options.h"
-#include "session/statedump.h"
+#include "session/process/statedump.h"
 #include "session/symbolize/frame_names.h"
 #include "session/symbolize/place_name.h"
 #include "session/watch/library_watch.h"

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "session/late_probes.h"
+#include "session/process/late_probes.h"
 #include "session/symbolize/unwind_tables.h"
 #include "session/watch/library_watch.h"
 #include "session/watch/loader_watch.h"

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "session/armed.h"
 #include "session/plan/probe_plan.h"
+#include "session/process/armed.h"
 
 namespace blip::session {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session/late_libraries.h"
+#include "session/process/late_libraries.h"
 
 #include <fmt/core.h>
 

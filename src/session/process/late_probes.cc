@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session/late_probes.h"
+#include "session/process/late_probes.h"
 
 #include <elf.h>
 #include <fmt/core.h>

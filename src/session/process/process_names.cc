@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session/process_names.h"
+#include "session/process/process_names.h"
 
 #include <algorithm>
 

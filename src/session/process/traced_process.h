@@ -7,15 +7,15 @@
 #include <utility>
 #include <vector>
 
-#include "session/armed.h"
-#include "session/armed_plans.h"
-#include "session/direct_reads.h"
-#include "session/late_libraries.h"
 #include "session/plan/probe_room.h"
-#include "session/process_names.h"
-#include "session/process_plan.h"
-#include "session/target_process.h"
-#include "session/trace_context.h"
+#include "session/process/armed.h"
+#include "session/process/armed_plans.h"
+#include "session/process/direct_reads.h"
+#include "session/process/late_libraries.h"
+#include "session/process/process_names.h"
+#include "session/process/process_plan.h"
+#include "session/process/target_process.h"
+#include "session/process/trace_context.h"
 
 namespace blip::session {
 

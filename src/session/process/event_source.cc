@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session/event_source.h"
+#include "session/process/event_source.h"
 
 #include <fmt/core.h>
 

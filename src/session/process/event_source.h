@@ -10,7 +10,7 @@
 #include "session/drain/call_totals.h"
 #include "session/drain/event_drain.h"
 #include "session/drain/region_schema.h"
-#include "session/summary.h"
+#include "session/process/summary.h"
 
 namespace blip::session {
 

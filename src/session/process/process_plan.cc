@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session/process_plan.h"
+#include "session/process/process_plan.h"
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "base/result.h"
-#include "session/armed_plans.h"
-#include "session/process_names.h"
-#include "session/process_plan.h"
+#include "session/process/armed_plans.h"
+#include "session/process/process_names.h"
+#include "session/process/process_plan.h"
 #include "session/watch/library_watch.h"
 
 namespace blip::session {

@@ -9,10 +9,10 @@
 #include "base/result.h"
 #include "proc/files/memory.h"
 #include "proc/files/process.h"
-#include "session/event_source.h"
-#include "session/pad_source.h"
-#include "session/summary.h"
-#include "session/uprobe_source.h"
+#include "session/process/event_source.h"
+#include "session/process/pad_source.h"
+#include "session/process/summary.h"
+#include "session/process/uprobe_source.h"
 
 namespace blip::session {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session/armed_plans.h"
+#include "session/process/armed_plans.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session/tell_targets.h"
+#include "session/process/tell_targets.h"
 
 #include <fmt/core.h>
 
