@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "session/process/summary.h"
+#include "session/summary.h"
 
 namespace blip::cli {
 

@@ -68,10 +68,9 @@ struct RunLimits {
 
 class Interpreter {
  public:
-  // The program is a verified one; `maps` are of its types. All must live as long as the interpreter. `world` is what functions
-  // of the library ask; null: there is no session.
-  Interpreter(const Program& program, std::vector<state::Map>& maps, Sink& sink, const RunLimits& limits = {},
-              World* world = nullptr);
+  // The program is a verified one; `maps` are of its types. All must live as long as the interpreter.
+  Interpreter(const Program& program, std::vector<state::Map>& maps, Sink& sink,
+              const RunLimits& limits = {});
 
   // A function without parameters.
   Outcome run(uint32_t function, const HitContext& hit);
@@ -127,7 +126,6 @@ class Interpreter {
   std::vector<state::Map>& maps_;
   Sink& sink_;
   RunLimits limits_;
-  World* world_;
   std::vector<FlatFunction> functions_;
   size_t program_texts_ = 0;  // bytes
 
