@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "cli/output/output.h"
-#include "session/armed.h"
-#include "session/summary.h"
+#include "session/process/armed.h"
+#include "session/process/summary.h"
 
 namespace blip::cli {
 

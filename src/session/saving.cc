@@ -15,7 +15,7 @@
 #include "ctf/trace_dir.h"
 #include "ring/region_view.h"
 #include "session/drain/pad_drain.h"
-#include "session/statedump.h"
+#include "session/process/statedump.h"
 
 namespace blip::session {
 

@@ -2,58 +2,201 @@
 #include "session/session.h"
 
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <bit>
+#include <utility>
 
 #include "base/stop.h"
-#include "session/drain/live_sink.h"
+#include "proc/command_signals.h"
+#include "proc/files/cpu.h"
 #include "session/plan/environment.h"
-#include "session/session_impl.h"
+#include "session/plan/requests.h"
+#include "session/spawn.h"
+#include "session/trace_loop.h"
 
 namespace blip::session {
 
+namespace {
+
+// Of the one session a process has: used by signal handlers.
+proc::CommandSignals current_command;
+
+constexpr int kTriesWhileWaiting = 20;
+constexpr uint64_t kAllBuffers = uint64_t{1} << 30;  // of all processes, unless the user says otherwise
+constexpr uint32_t kLeastSubbuf = 64 << 10;
+
+Status check_buffers(const Options& options) {
+  const uint64_t ring = uint64_t{options.subbuf_count} * options.subbuf_size;
+  if (std::has_single_bit(options.subbuf_count) && std::has_single_bit(options.subbuf_size) &&
+      options.subbuf_count >= 2 && options.subbuf_size >= abi::kPageSize && ring <= kMaxRingSize)
+    return {};
+  return Error(ErrorKind::kUsage,
+               "buffers: --num-subbuf and --subbuf-size must be powers of two, at least 2 and 4k, together "
+               "at most 1G");
+}
+
+Status check_uprobes(const Options& options) {
+  if (options.backend != Backend::kUprobe) return {};
+  if (options.clock == ClockChoice::kTsc)
+    return Error(ErrorKind::kUsage, "--clock tsc: uprobes take their times from CLOCK_MONOTONIC");
+  if (any_asks(options, asks_for_data))
+    return Error(ErrorKind::kUsage,
+                 "--backend uprobe: the kernel's breakpoints cannot look at the program's data: omit it, or "
+                 "omit --args, --locals, --capture, --filter and values in memory");
+  if (any_asks(options, asks_for_stack))
+    return Error(ErrorKind::kUsage,
+                 "--backend uprobe: the kernel's breakpoints cannot walk up the program's stack: omit it, or "
+                 "omit --context backtrace");
+  return {};
+}
+
+Status check_options(const Options& options) {
+  TRY_OK(check_buffers(options));
+  if (options.clock == ClockChoice::kTsc && !proc::tsc_usable())
+    return Error(
+        ErrorKind::kUnsupported,
+        "the CPU's cycle counter is not constant: omit --clock tsc, and times come from CLOCK_MONOTONIC");
+  return check_uprobes(options);
+}
+
+}  // namespace
+
+// Who finds the processes, arms them, and brings their events to the outputs.
+struct Session::Impl {
+  explicit Impl(const Options& o)
+      : options(o),
+        context(options),
+        outputs(context),
+        // One that has just started may not have its libraries yet.
+        roster(options.wait_for_processes ? kTriesWhileWaiting : 1) {
+    if (options.max_events) context.limit.most = *options.max_events;
+  }
+  ~Impl() { current_command.forget(); }
+
+  Status start(const std::function<void()>& waiting);
+  Summary run(const Hooks& hooks);
+
+  const Options options;
+  // Members in the order they are acquired: undone in reverse.
+  TraceContext context;
+  Outputs outputs;
+  std::optional<Spawn> spawn;
+  Roster roster;
+  Armed armed;
+  ProcessFinder finder{context, roster, armed};
+  ProcessArmer armer{context, roster, outputs, armed};
+  ExecutedPrograms executed{context, armer};
+  FamilyWatch family{context, roster, executed};
+  Totals totals{context};
+
+ private:
+  Status start_command();
+  Status open_files();
+  Status register_early();
+  void choose_buffers();
+  void make_remarks();
+  void begin_show(const Hooks& hooks);
+  Status go(TraceLoop& loop);
+};
+
+Status Session::Impl::start(const std::function<void()>& waiting) {
+  TRY_OK(check_options(options));
+  TRY_OK(options.command.empty() ? finder.find(waiting) : start_command());
+  TRY_OK(open_files());
+  choose_buffers();
+  make_remarks();
+  Status status = register_early();
+  if (status) status = armer.arm_planned();
+  if (!status && outputs.files()) outputs.files()->abandon();
+  armed.total_ms = since_process_start_ms() - finder.waited_ms();
+  armed.notes.push_back(fmt::format("instrumentation {:.1f} ms, registration {:.1f} ms",
+                                    armed.total_ms - armer.registration_ms(), armer.registration_ms()));
+  return status;
+}
+
+Status Session::Impl::start_command() {
+  TRY(Spawn started, Spawn::start(options.command, context));
+  spawn.emplace(std::move(started));
+  current_command.hold(spawn->command);
+  if (spawn->planned) {
+    roster.planned().push_back(std::move(spawn->planned));
+  } else if (!spawn->ended) {
+    TRY(proc::Process process, proc::Process::open(spawn->command.pid()));
+    roster.unarmed().push_back(std::move(process));
+  }
+  armed.remarks = spawn->remarks;
+  armed.notes = spawn->notes;
+  return {};
+}
+
+Status Session::Impl::open_files() {
+  TraceFiles* const files = outputs.files();
+  const proc::Process* first = roster.first();
+  if (!first && spawn && spawn->early) first = &spawn->early->process();
+  if (!files || !first) return {};
+  TRY_OK(files->open(*first, options.pids.size() == 1 || spawn));
+  return family.write_to(*files);
+}
+
+// What a command did before everything in it could be probed.
+Status Session::Impl::register_early() {
+  if (!spawn || !spawn->early) return {};
+  if (spawn->ended) spawn->early->report(armed);
+  return outputs.add(*spawn->early);
+}
+
+// Many processes must not take all memory.
+void Session::Impl::choose_buffers() {
+  if (options.buffers_given) return;
+  const size_t processes = roster.planned().size();
+  const uint64_t rings = processes * static_cast<uint64_t>(::sysconf(_SC_NPROCESSORS_ONLN));
+  while (context.subbuf_size > kLeastSubbuf &&
+         rings * options.subbuf_count * context.subbuf_size > kAllBuffers)
+    context.subbuf_size /= 2;
+  if (context.subbuf_size != options.subbuf_size)
+    armed.notes.push_back(fmt::format("{} processes: buffers of {} x {} KiB per CPU each", processes,
+                                      options.subbuf_count, context.subbuf_size >> 10));
+}
+
+void Session::Impl::make_remarks() {
+  if (options.backend == Backend::kUprobe && options.follow_fork)
+    armed.remarks.push_back("uprobes do not follow forks: children are not traced");
+  if (!roster.unarmed().empty() && !options.probes.empty())
+    armed.remarks.push_back("nothing matches yet: waiting for programs that come later (--follow-exec)");
+}
+
+void Session::Impl::begin_show(const Hooks& hooks) {
+  if (!hooks.sink) return;
+  LiveShow& show = outputs.begin_show(hooks.sink, hooks.is_full, context, roster.live());
+  for (const auto& process : roster.live()) show.add(*process);
+  family.show_to(show);
+}
+
 // The command runs from here on.
-Status Session::Impl::go() {
+Status Session::Impl::go(TraceLoop& loop) {
   if (!spawn) return {};
   if (spawn->early) {
-    if (merge) spawn->early->events().add_sink(std::make_unique<LiveSink>(*merge));
-    retire(*spawn->early);
+    if (LiveShow* const show = outputs.show()) show->add(*spawn->early);
+    loop.retire(*spawn->early);
   }
   return spawn->command.go();
 }
 
 Summary Session::Impl::run(const Hooks& hooks) {
-  if (hooks.sink)
-    merge.emplace(
-        hooks.sink, context.classes.classes(), [this](uint64_t ip) { return place_of(ip); },
-        [this](int32_t vpid, uint64_t address, bool is_return) -> const std::vector<NamedFrame>& {
-          return frames_of(vpid, address, is_return);
-        },
-        [this](const ctf::EventClass& c, uint64_t ip) { return event_name(c, ip); });
-  if (merge) merge->stop_when(hooks.is_full);
-  for (const auto& process : live)
-    if (merge) process->events().add_sink(std::make_unique<LiveSink>(*merge));
-  if (lifecycle && merge) lifecycle->show_to(*merge);
-  watch_all();
-  if (family) look_at_family();
+  TraceLoop loop({context, roster, outputs, finder, armer, executed, family, totals}, hooks);
+  begin_show(hooks);
+  family.begin();
   Summary summary;
-  if (const Status gone = go(); !gone) {
+  if (const Status gone = go(loop); !gone) {
     summary.warnings.push_back("the command could not be let go: " + gone.error().message());
     summary.failed = true;
   } else {
-    summary.end = spawn && spawn->ended ? *spawn->ended : loop(hooks);
+    summary.end = spawn && spawn->ended ? *spawn->ended : loop.run();
   }
-  finish(summary, hooks);
-  summary.events = totals.events;
-  summary.discarded = totals.discarded;
-  summary.skipped = totals.skipped;
-  summary.buffer_advice = buffer_advice();
-  if (totals.malformed != 0)
-    summary.warnings.push_back(
-        fmt::format("{} places in the buffers made no sense and were cut", totals.malformed));
-  if (options.mode == Mode::kCount && !options.latencies) count(summary);
-  tell_calls(summary);
-  if (dir) summary.output_dir = dir->path();
+  loop.finish(summary);
+  if (outputs.files()) summary.output_dir = outputs.files()->path();
   summary.consumer_cpu_s = cpu_seconds();
   return summary;
 }
@@ -76,8 +219,9 @@ std::optional<int> Session::wait_for_command() {
   return impl_->spawn->command.wait();
 }
 bool Session::may_come_later() const {
-  return impl_->may_come_later() || std::any_of(impl_->live.begin(), impl_->live.end(),
-                                                [](const auto& p) { return p->waits_for_libraries(); });
+  const Roster::Processes& live = impl_->roster.live();
+  return impl_->family.may_come_later() ||
+         std::any_of(live.begin(), live.end(), [](const auto& p) { return p->waits_for_libraries(); });
 }
 void Session::request_stop() { stop::request(); }
 bool Session::stop_requested() { return stop::requested(); }

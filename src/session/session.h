@@ -4,24 +4,14 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <string>
 
 #include "base/result.h"
-#include "session/armed.h"
-#include "session/drain/event_view.h"
+#include "session/hooks.h"
 #include "session/plan/options.h"
-#include "session/summary.h"
+#include "session/process/armed.h"
+#include "session/process/summary.h"
 
 namespace blip::session {
-
-// What run() tells while it goes on; each may be empty.
-struct Hooks {
-  ShowEvent sink;                                  // every event, in the order of time (Mode::kTrace)
-  std::function<bool()> is_full;                   // true: the sink can take no more for now
-  std::function<void()> end_of_round;              // there is nothing more for now
-  std::function<void()> detached;                  // the targets are left; what follows is only said
-  std::function<void(const std::string&)> notice;  // a process came or went
-};
 
 // One trace from attach to detach. Whatever happens after start(), the destructor leaves the target as it
 // was.

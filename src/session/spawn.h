@@ -8,8 +8,8 @@
 
 #include "base/result.h"
 #include "proc/command.h"
-#include "session/summary.h"
-#include "session/traced_process.h"
+#include "session/process/summary.h"
+#include "session/process/traced_process.h"
 
 namespace blip::session {
 

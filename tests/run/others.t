@@ -25,6 +25,7 @@ target: loop_calls 100
 state: fds left
 helper: bpftrace -q -e 'uprobe:$DIR/loop_calls:work { @hits = count(); } interval:ms:100 { printf("armed\n"); }' -p $PID
 wait: helper armed
+until: alone
 run: blip count -p $PID --function work -v
 expect-exit: 1
 expect-stderr: a breakpoint stands there

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "session/summary.h"
+#include "session/process/summary.h"
 
 namespace blip::cli {
 

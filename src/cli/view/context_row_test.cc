@@ -144,7 +144,7 @@ TEST_F(NewContext, is_in_traces_and_their_views) {
   plan();
   EXPECT_THAT(ctf::metadata_text({}, table_.classes(), {}), HasSubstr("_numa_node;"));
   write_trace();
-  EXPECT_THAT(viewed(false), HasSubstr("{ numa_node = 3, node_mask = 0xBEEF, vtid = 4711 }"));
+  EXPECT_THAT(viewed(false), HasSubstr("{ numa_node = 3, node_mask = 0xbeef, vtid = 4711 }"));
   EXPECT_THAT(viewed(true), HasSubstr("\"context\":{\"numa_node\":3,\"node_mask\":48879}"));
 }
 

@@ -2,7 +2,7 @@
 #include "cli/view/trace_sink.h"
 
 #include "cli/view/babeltrace.h"
-#include "session/statedump.h"
+#include "session/process/statedump.h"
 
 namespace blip::cli {
 

@@ -8,7 +8,7 @@
 
 #include "cli/view/babeltrace.h"
 #include "ctf/known_fields.h"
-#include "session/statedump.h"
+#include "session/process/statedump.h"
 
 namespace blip::cli {
 

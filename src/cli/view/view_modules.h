@@ -13,7 +13,7 @@
 
 namespace blip::cli {
 
-// Which files the processes of a trace had mapped, as its own events tell (session/statedump.h).
+// Which files the processes of a trace had mapped, as its own events tell (session/process/statedump.h).
 class ViewModules {
  public:
   // True: it was such an event, which is not to be shown.

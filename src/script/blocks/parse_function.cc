@@ -146,10 +146,8 @@ void FunctionParser::value(Line& line, Node& n) {
       return;
     case ValueIs::kLibrary: {
       const std::string name = line.word();
-      const auto found =
-          std::find_if(library().begin(), library().end(), [&](const auto& f) { return f.name == name; });
-      if (found == library().end()) line.fail("no such function of the library: " + name);
-      n.value = static_cast<uint64_t>(found - library().begin());
+      n.value = find_library_function(name);
+      if (n.value == kNone) line.fail("no such function of the library: " + name);
       return;
     }
     default:

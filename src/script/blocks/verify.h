@@ -10,6 +10,8 @@ namespace blip::script {
 
 // kInvalid; the message says where: "function 2 (total), block 1, node 3: ...".
 Status verify(const Program& program);
+// The same of a program whose functions before `first` were verified before, and which has only grown since.
+Status verify(const Program& program, size_t first);
 
 // The type of each node of a block of a verified program; kNone if it makes no value.
 std::vector<ValueType> types_of(const Program& program, const Function& function, const Block& block);

@@ -13,6 +13,7 @@
 
 #include "base/result.h"
 #include "script/blocks/blocks.h"
+#include "script/front/script_output.h"
 #include "script/names.h"
 #include "script/run/interpreter.h"
 #include "script/types/diagnostics.h"
@@ -51,8 +52,12 @@ struct WantedProbe {
   int number = 0;                      // a signal, or the process of kProcess...; 0: any
   bool may_be_missing = false;         // that nothing matches is no error
   std::optional<uint32_t> instead_of;  // only if nothing matches probes()[instead_of]
+  bool uses_stack = false;             // its handler has BlockOp::kStack; without it, that is a fault
   Range range{};                       // in the source, for errors
 };
+
+// Only blip makes the others happen: their handlers run without a record.
+constexpr bool has_hit(WantedProbe::Kind kind) { return kind >= WantedProbe::Kind::kFunction; }
 
 // A place at which a handler is to run.
 class HitSite {
@@ -77,10 +82,16 @@ class Script {
 
   // Makes the handler of probes()[probe] at `site` (null: of a probe without a hit). Maps, formats, texts and functions that it
   // needs are added to `program`; what is there does not change. The handler itself is not added. An error shows where it is in
-  // the source.
+  // the source. The session calls it for probes without a hit first, in their order.
   virtual Result<Lowered> lower(size_t probe, HitSite* site, Program& program) = 0;
 
   virtual RunLimits limits() const = 0;
+
+  // Shows what the script prints. Called once, before the first handler runs.
+  virtual std::unique_ptr<ScriptOutput> output(const OutputContext& context) = 0;
+
+  // True if the script ends when its kBegin handlers are done and there is no other probe but kEnd and kError.
+  virtual bool ends_after_begin() const { return false; }
 };
 
 }  // namespace blip::script

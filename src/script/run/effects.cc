@@ -229,9 +229,11 @@ bool Interpreter::apply(const Effect& e, uint64_t& result) {
   if (e.node.op == BlockOp::kSprint)
     return new_text(sink_.sprint(static_cast<uint32_t>(e.node.value), arguments), result);
   const LibraryFunction& f = library()[e.node.value];
-  std::string text;
-  f.run(arguments, result, text);
-  return f.result != ValueType::kText || new_text(text, result);
+  LibraryCall call{.arguments = arguments, .world = world_};
+  f.run(call);
+  if (!call.failure.empty()) return fail(Failure::kScript, std::move(call.failure));
+  result = call.number;
+  return f.result != ValueType::kText || new_text(call.text, result);
 }
 
 bool Interpreter::walk(const Effect& e, uint64_t& result) {

@@ -48,8 +48,8 @@ const char* message_of(Failure failure) {
 }
 
 Interpreter::Interpreter(const Program& program, std::vector<state::Map>& maps, Sink& sink,
-                         const RunLimits& limits)
-    : program_(program), maps_(maps), sink_(sink), limits_(limits) {
+                         const RunLimits& limits, World* world)
+    : program_(program), maps_(maps), sink_(sink), limits_(limits), world_(world) {
   functions_.reserve(program.functions.size());
   for (const Function& f : program.functions) functions_.push_back(flatten(program, f));
   for (const std::string& text : program.texts) texts_ += text;

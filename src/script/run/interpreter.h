@@ -68,9 +68,10 @@ struct RunLimits {
 
 class Interpreter {
  public:
-  // The program is a verified one; `maps` are of its types. All must live as long as the interpreter.
-  Interpreter(const Program& program, std::vector<state::Map>& maps, Sink& sink,
-              const RunLimits& limits = {});
+  // The program is a verified one; `maps` are of its types. All must live as long as the interpreter. `world` is what functions
+  // of the library ask; null: there is no session.
+  Interpreter(const Program& program, std::vector<state::Map>& maps, Sink& sink, const RunLimits& limits = {},
+              World* world = nullptr);
 
   // A function without parameters.
   Outcome run(uint32_t function, const HitContext& hit);
@@ -126,6 +127,7 @@ class Interpreter {
   std::vector<state::Map>& maps_;
   Sink& sink_;
   RunLimits limits_;
+  World* world_;
   std::vector<FlatFunction> functions_;
   size_t program_texts_ = 0;  // bytes
 

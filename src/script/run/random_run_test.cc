@@ -305,10 +305,9 @@ class Naive {
       case BlockOp::kSprint:
         return cut(sink.sprint(static_cast<uint32_t>(n.value), arguments));
       case BlockOp::kApply: {
-        Value result;
-        library()[n.value].run(arguments, result.number, result.text);
-        return library()[n.value].result == ValueType::kText ? cut(result.text)
-                                                             : Value{.number = result.number};
+        LibraryCall made{.arguments = arguments};
+        library()[n.value].run(made);
+        return library()[n.value].result == ValueType::kText ? cut(made.text) : Value{.number = made.number};
       }
       default: {  // kCall
         if (depth_ >= limits_.depth) return fail(Failure::kDepth), Value{};

@@ -277,17 +277,30 @@ std::optional<Operand> find_std_array(Access& access, const Operand& operand) {
   return elements && resolve(*elements->type).kind == TypeKind::kArray ? elements : std::nullopt;
 }
 
-// libstdc++: each element is in a base class of its own, the first one in the last of them.
+namespace {
+
+// The members of that name, in the order of the base classes that have them.
+std::vector<Operand> all_called(Access& access, const Operand& whole, std::string_view name) {
+  std::vector<Operand> found;
+  for (const FoundMember& m : members_of(resolve(*whole.type)))
+    if (m.member->name == name && m.member->bit_size == 0)
+      found.push_back(access.part(whole, m.offset, *m.member->type));
+  return found;
+}
+
+}  // namespace
+
+// Each element is in a base class of its own: libstdc++ has the first one in the last of them; libc++ has them in order, in a
+// member of the tuple.
 std::optional<std::vector<Operand>> find_tuple(Access& access, const Operand& operand) {
   if (!is_class(operand)) return std::nullopt;
   const Type& type = resolve(*operand.type);
   if (bare_name(type.name) != "tuple") return std::nullopt;
-  std::vector<Operand> elements;
-  for (const FoundMember& m : members_of(type))
-    if (m.member->name == "_M_head_impl" && m.member->bit_size == 0)
-      elements.push_back(access.part(operand, m.offset, *m.member->type));
-  if (elements.size() != count_arguments(type.name)) return std::nullopt;  // those without a size are bases
+  std::vector<Operand> elements = all_called(access, operand, "_M_head_impl");
   std::reverse(elements.begin(), elements.end());
+  if (const auto base = find_member(type, "__base_"); base && is_aggregate(resolve(*base->member->type)))
+    elements = all_called(access, access.part(operand, base->offset, *base->member->type), "__value_");
+  if (elements.size() != count_arguments(type.name)) return std::nullopt;  // those without a size are bases
   return elements;
 }
 

@@ -47,6 +47,18 @@ TEST(Presenter, tuples_in_an_array) {
   EXPECT_EQ(shown("tuples", p), "tuples=[{[0]=-20, [1]=10}, {[0]=40, [1]=30}]");
 }
 
+// As those of libc++ do.
+TEST(Presenter, tuples_of_libcpp) {
+  TestProgram p;
+  const Type& leaf = p.types.structure("__tuple_leaf<0, int, false>", 4, {{"__value_", &builtin("int"), 0}});
+  const Type& all = p.types.structure("__tuple_impl<int, int>", 8,
+                                      {{.name = "", .type = &leaf, .is_base = true},
+                                       {.name = "", .type = &leaf, .offset = 4, .is_base = true}});
+  const Type& tuple = p.types.structure("tuple<int, int>", 8, {{"__base_", &all, 0}});
+  p.scope.in_memory("tuples", p.types.array(tuple, 2), TestProgram::kArray);
+  EXPECT_EQ(shown("tuples", p), "tuples=[{[0]=10, [1]=-20}, {[0]=30, [1]=40}]");
+}
+
 // The length is in memory, too.
 TEST(Presenter, an_array_whose_length_is_computed) {
   TestProgram p;

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+#include "session/trace_loop.h"
+
+#include <fmt/core.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "base/milliseconds.h"
+#include "base/stop.h"
+#include "session/round_pause.h"
+
+namespace blip::session {
+
+using std::chrono::milliseconds;
+
+End TraceLoop::run() {
+  begin_ = Clock::now();
+  for (;;)
+    if (const auto end = round()) return *end;
+}
+
+std::optional<End> TraceLoop::round() {
+  const uint64_t bytes = drain();
+  for (const auto& process : p_.roster.live()) p_.family.hear_of_children(*process);
+  refresh_ranges();
+  if (hooks_.end_of_round) hooks_.end_of_round();
+  if (limit_is_reached()) return End::kMaxEvents;
+  for (const auto& process : p_.roster.live())
+    if (process->events().output_error()) return End::kOutputFailed;
+  if (stop::requested()) return End::kStopped;
+  if (const auto left = time_left(); left && left->count() <= 0) return End::kDuration;
+  wait(pause_after(bytes));
+  return look_around();
+}
+
+std::optional<End> TraceLoop::look_around() {
+  p_.outputs.note(p_.family.look());
+  p_.executed.arm_ready(hooks_.notice);
+  if (const auto end = drop_gone()) return end;
+  look_at_libraries();
+  look_for_more();
+  if (p_.outputs.error()) return End::kOutputFailed;
+  return std::nullopt;
+}
+
+uint64_t TraceLoop::drain() {
+  LiveShow* const show = p_.outputs.show();
+  if (show && show->is_held_up()) {
+    show->show();
+    return 0;
+  }
+  const ctf::ClockPair start = p_.context.clock.sample();
+  uint64_t bytes = 0;
+  for (const auto& process : p_.roster.live()) bytes = std::max(bytes, process->events().drain(start));
+  p_.family.settle(heard_until(start.ns));
+  if (show) show->show();
+  return bytes;
+}
+
+// What any process may still bring is not older.
+uint64_t TraceLoop::heard_until(uint64_t now_ns) const {
+  uint64_t until = now_ns;
+  for (const auto& process : p_.roster.live()) until = std::min(until, process->events().complete_until());
+  return until;
+}
+
+// Also by events that only wait for their reader.
+bool TraceLoop::limit_is_reached() const {
+  const LiveShow* const show = p_.outputs.show();
+  const EventLimit& limit = p_.context.limit;
+  return (show ? show->held_up() : 0) >= limit.most - limit.taken;
+}
+
+std::optional<milliseconds> TraceLoop::time_left() const {
+  const auto& duration = p_.context.options.duration;
+  if (!duration) return std::nullopt;
+  return std::chrono::duration_cast<milliseconds>(*duration - (Clock::now() - begin_));
+}
+
+milliseconds TraceLoop::pause_after(uint64_t bytes) const {
+  const Roster::Processes& live = p_.roster.live();
+  const LiveShow* const show = p_.outputs.show();
+  return round_pause({.bytes = bytes,
+                      .ring_size = live.empty() ? 0 : live.front()->events().ring_size(),
+                      .follows_exec = p_.context.options.follow_exec,
+                      .program_comes = !p_.executed.empty(),
+                      .held_up = show && show->is_held_up(),
+                      .left = time_left()});
+}
+
+// Sleeps, but not after a process has ended.
+void TraceLoop::wait(milliseconds pause) {
+  std::vector<pollfd> events;
+  const auto add = [&](int fd) { events.push_back({.fd = fd, .events = POLLIN, .revents = 0}); };
+  for (const auto& process : p_.roster.live()) {
+    add(process->target().poll_fd());
+    add(process->libraries_fd());
+  }
+  for (const int fd : p_.family.pidfds()) add(fd);
+  ::poll(events.data(), events.size(), static_cast<int>(pause.count()));
+}
+
+void TraceLoop::retire(TracedProcess& process) {
+  process.events().finish();
+  p_.family.hear_of_children(process);
+  if (const auto& error = process.events().output_error()) p_.outputs.note(*error);
+  p_.totals.add(process);
+}
+
+bool TraceLoop::more_may_come() const {
+  return p_.context.options.wait_for_processes || p_.family.may_come_later();
+}
+
+// Processes that have ended; a value if none is left.
+std::optional<End> TraceLoop::drop_gone() {
+  Roster::Processes& live = p_.roster.live();
+  std::optional<End> last;
+  for (auto p = live.begin(); p != live.end();) {
+    last = (*p)->target().gone();
+    if (!last || (live.size() == 1 && !more_may_come())) {
+      ++p;
+      continue;
+    }
+    const char* how = *last == End::kTargetExec ? "has called exec" : "has gone";
+    notice(fmt::format("process {} {}", (*p)->process().pid(), how));
+    retire(**p);
+    p = live.erase(p);
+    last.reset();  // of the one that was dropped, not of those left
+  }
+  if (more_may_come()) return std::nullopt;
+  if (live.empty()) return End::kTargetExit;
+  return live.size() == 1 ? last : std::nullopt;
+}
+
+void TraceLoop::look_for_more() {
+  if (!p_.finder.find_more()) return;
+  const Roster::Processes& live = p_.roster.live();
+  const size_t before = live.size();
+  const uint64_t probes = p_.armer.probes();
+  p_.outputs.note(p_.armer.arm_planned());
+  if (live.size() > before)
+    notice(fmt::format("armed {} probes in process {}", p_.armer.probes() - probes,
+                       live.back()->process().pid()));
+}
+
+void TraceLoop::look_at_libraries() {
+  const LibraryHooks told{.notice = [&](const std::string& text) { notice(text); },
+                          .before_events =
+                              [&] {
+                                TraceFiles* const files = p_.outputs.files();
+                                return files ? files->write_metadata() : Status();
+                              }};
+  for (const auto& process : p_.roster.live()) process->look_at_libraries(told);
+}
+
+void TraceLoop::refresh_ranges() {
+  for (const auto& process : p_.roster.live()) {
+    const auto change = process->refresh_ranges();
+    if (change && p_.context.options.verbose) notice(*change);
+  }
+}
+
+void TraceLoop::finish(Summary& summary) {
+  leave_all(summary);
+  if (hooks_.detached) hooks_.detached();
+  for (const auto& process : p_.roster.live()) retire(*process);
+  p_.outputs.note(p_.family.finish());
+  p_.totals.add_events(p_.family.events());
+  show_rest();
+  p_.totals.tell(summary, p_.outputs.error());
+}
+
+void TraceLoop::leave_all(Summary& summary) {
+  const auto begin = Clock::now();
+  for (const auto& process : p_.roster.live()) process->disarm(summary);
+  summary.detach_ms = to_ms(Clock::now() - begin);
+}
+
+void TraceLoop::show_rest() {
+  LiveShow* const show = p_.outputs.show();
+  if (!show) return;
+  p_.totals.add_events(show->show_rest());
+  if (show->late() == 0) return;
+  p_.totals.add_warning(
+      fmt::format("{} events are not in the order of time: threads were held up in the middle of them for "
+                  "longer than blip waits",
+                  show->late()));
+}
+
+}  // namespace blip::session
