@@ -109,7 +109,7 @@ int main() {
   Bench handler(kHandler);
   const double handlers = best_of(kRounds, [&] {
     for (int i = 0; i < kHandlers; ++i) {
-      const Captured captured[] = {{.value = {.number = static_cast<uint64_t>(i)}}};
+      const CapturedValue captured[] = {{.value = {.number = static_cast<uint64_t>(i)}}};
       handler.interpreter.run(0, {.captured = captured});
     }
   });

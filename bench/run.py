@@ -18,7 +18,7 @@ import traceback
 
 import life
 import peers
-from harness import attach, backtrace, blip, coverage, curve, detach, drain, dwarf, forks, interpreter, machine, namespace, pauses, per_event, report, scale, threads
+from harness import attach, backtrace, blip, coverage, curve, detach, drain, dwarf, engine, forks, interpreter, machine, namespace, pauses, per_event, report, scale, threads
 from harness.rows import skipped
 from harness.scope import Scope
 from harness.settings import FULL, QUICK, OutOfTime
@@ -36,6 +36,7 @@ JOBS = [  # name, what it contains, how many seconds it may take in a full run
     ("coverage", [], coverage.rows, 60),
     ("backtrace", [], backtrace.rows, 30),
     ("interpreter", [], interpreter.rows, 10),
+    ("engine", [], engine.rows, 10),
     ("dwarf", [], dwarf.rows, 60),
 ] + [(f"life.{w.NAME}", [], lambda s, o, w=w: life.rows(s, o, w), 150) for w in life.WORKLOADS]
 RESULTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "results")

@@ -1,36 +1,21 @@
 // SPDX-License-Identifier: MIT
-#include <fcntl.h>
 #include <unistd.h>
-
-#include <cerrno>
 
 #include "base/fd.h"
 #include "cli/commands.h"
 #include "cli/notices.h"
 #include "cli/output/color.h"
+#include "cli/output_file.h"
 #include "cli/show/print.h"
 #include "cli/signals.h"
 #include "cli/tracing.h"
 
 namespace blip::cli {
-namespace {
-
-// O_NONBLOCK: a FIFO must not wait for its reader.
-Result<Fd> open_output(const std::string& file) {
-  constexpr mode_t kMode = 0666;
-  Fd fd(::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, kMode));
-  if (fd) return fd;
-  if (errno == ENXIO)
-    return Error(ErrorKind::kNotFound, file + ": nobody reads this FIFO: start its reader first");
-  return Error::from_errno(errno, file);
-}
-
-}  // namespace
 
 int cmd_trace(const Command& command) {
   Fd file;
   if (!command.output_file.empty()) {
-    auto opened = open_output(command.output_file);
+    auto opened = open_output_file(command.output_file);
     if (!opened) {
       say_error(opened.error().with_context("-o").message());
       return kExitFailed;

@@ -13,6 +13,7 @@ inline constexpr int kExitUsage = 2;
 int cmd_trace(const Command& command);
 int cmd_record(const Command& command);
 int cmd_count(const Command& command);
+int cmd_run(const Command& command);
 int cmd_list(const Command& command);
 int cmd_view(const Command& command);
 int cmd_clean(const Command& command);

@@ -34,6 +34,8 @@ int dispatch(const Command& command) {
       return cmd_record(command);
     case Verb::kCount:
       return cmd_count(command);
+    case Verb::kRun:
+      return cmd_run(command);
     case Verb::kList:
       return cmd_list(command);
     case Verb::kView:

@@ -37,6 +37,8 @@ std::string_view why(End end) {
       return "the target called exec";
     case End::kOutputFailed:
       return "the output failed";
+    case End::kScript:
+      return "the script ended";
   }
   return "";
 }
@@ -95,7 +97,9 @@ Outcome trace(const Command& command, const TracingHooks& hooks) {
   }
   Session& session = **started;
   tell_armed(command, session.armed());
-  if (session.armed().probes == 0 && !session.command_ended() && !session.may_come_later()) {
+  if (hooks.started) hooks.started(session);
+  if (session.armed().probes == 0 && !command.session.probes.empty() && !session.command_ended() &&
+      !session.may_come_later()) {
     say_error("nothing was armed: every function that matches was refused (-v lists why)");
     return {kExitFailed, {}};
   }
@@ -114,12 +118,14 @@ Outcome trace(const Command& command, const TracingHooks& hooks) {
                                        .notice =
                                            [&](const std::string& text) {
                                              if (!command.quiet) say(text);
-                                           }});
+                                           },
+                                       .engine = hooks.engine});
   const bool printed = !hooks.at_end || hooks.at_end(summary);
   tell_end(command, summary);
   if (hooks.behind && !command.quiet) hooks.behind(summary);
   say_rest();
-  return {printed && !summary.failed ? kExitFine : kExitFailed, session.wait_for_command()};
+  const int own_code = hooks.own_code ? hooks.own_code() : kExitFine;
+  return {printed && !summary.failed ? own_code : kExitFailed, session.wait_for_command()};
 }
 
 // Ends blip as the command ended, so that the shell sees no difference.

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "cli/options/options.h"
+#include "session/run/engine.h"
 #include "session/session.h"
 
 namespace blip::cli {
@@ -17,6 +18,9 @@ struct TracingHooks {
   std::function<void()> detached;                       // from now on output may wait; may be empty
   std::function<bool(const session::Summary&)> at_end;  // before the closing line; false: output failed
   std::function<void(const session::Summary&)> behind;  // behind it, unless quiet; may be empty
+  session::Engine* engine = nullptr;                    // of a script
+  std::function<void(session::Session&)> started;       // may be empty
+  std::function<int()> own_code;                        // where nothing failed; empty: 0
 };
 
 // Returns the exit code. Signals and a closed stdout lead to a normal end.

@@ -5,6 +5,7 @@
 
 #include "base/result.h"
 #include "session/live_show.h"
+#include "session/script_run.h"
 #include "session/trace_files.h"
 
 namespace blip::session {
@@ -26,9 +27,15 @@ class Outputs {
     return show_.emplace(std::move(sink), std::move(is_full), context, live);
   }
 
+  // Null: no script is run.
+  ScriptRun* script() { return script_ ? &*script_ : nullptr; }
+  const ScriptRun* script() const { return script_ ? &*script_ : nullptr; }
+  ScriptRun& begin_script(Engine& engine) { return script_.emplace(engine); }
+
   // From now on, the events of the process go there.
   Status add(TracedProcess& process) {
     if (show_) show_->add(process);
+    if (script_) script_->add(process);
     return files_ ? files_->add(process) : Status();
   }
 
@@ -41,6 +48,7 @@ class Outputs {
  private:
   std::optional<TraceFiles> files_;
   std::optional<LiveShow> show_;
+  std::optional<ScriptRun> script_;
   std::optional<Error> error_;
 };
 

@@ -27,6 +27,7 @@ milliseconds round_pause(const RoundFacts& facts) {
   milliseconds pause = pause_after(facts.bytes, facts.ring_size);
   if (facts.follows_exec) pause = std::min(pause, facts.program_comes ? kReadyPause : kExecPause);
   if (facts.left) pause = std::min(pause, *facts.left);
+  if (facts.until_timer) pause = std::min(pause, *facts.until_timer);
   return std::max(pause, milliseconds(0));
 }
 

@@ -14,7 +14,8 @@ struct RoundFacts {
   bool follows_exec = false;   // a process that calls exec must be noticed at once
   bool program_comes = false;  // and a new program is about to be ready
   bool held_up = false;        // the reader of the events is slow: blip has waited for it already
-  std::optional<std::chrono::milliseconds> left{};  // until the trace's end
+  std::optional<std::chrono::milliseconds> left{};         // until the trace's end
+  std::optional<std::chrono::milliseconds> until_timer{};  // of a script
 };
 
 // Short while much comes in, so that no ring overflows.

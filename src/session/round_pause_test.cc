@@ -33,5 +33,9 @@ TEST(RoundPause, is_none_after_a_wait_for_the_reader) {
   EXPECT_EQ(round_pause({.ring_size = kRing, .held_up = true}), milliseconds(0));
 }
 
+TEST(RoundPause, is_over_when_a_timer_is_due) {
+  EXPECT_EQ(round_pause({.until_timer = milliseconds(3)}), milliseconds(3));
+}
+
 }  // namespace
 }  // namespace blip::session

@@ -98,12 +98,14 @@ struct Session::Impl {
   void choose_buffers();
   void make_remarks();
   void begin_show(const Hooks& hooks);
+  void begin_script(const Hooks& hooks);
   Status go(TraceLoop& loop);
 };
 
 Status Session::Impl::start(const std::function<void()>& waiting) {
   TRY_OK(check_options(options));
   TRY_OK(options.command.empty() ? finder.find(waiting) : start_command());
+  if (options.plans_only) return {};
   TRY_OK(open_files());
   choose_buffers();
   make_remarks();
@@ -174,11 +176,19 @@ void Session::Impl::begin_show(const Hooks& hooks) {
   family.show_to(show);
 }
 
+// Hits that came before wait in the rings.
+void Session::Impl::begin_script(const Hooks& hooks) {
+  if (!hooks.engine) return;
+  ScriptRun& script = outputs.begin_script(*hooks.engine);
+  for (const auto& process : roster.live()) script.add(*process);
+}
+
 // The command runs from here on.
 Status Session::Impl::go(TraceLoop& loop) {
   if (!spawn) return {};
   if (spawn->early) {
     if (LiveShow* const show = outputs.show()) show->add(*spawn->early);
+    if (ScriptRun* const script = outputs.script()) script->add(*spawn->early);
     loop.retire(*spawn->early);
   }
   return spawn->command.go();
@@ -187,6 +197,7 @@ Status Session::Impl::go(TraceLoop& loop) {
 Summary Session::Impl::run(const Hooks& hooks) {
   TraceLoop loop({context, roster, outputs, finder, armer, executed, family, totals}, hooks);
   begin_show(hooks);
+  begin_script(hooks);
   family.begin();
   Summary summary;
   if (const Status gone = go(loop); !gone) {
@@ -217,6 +228,15 @@ bool Session::command_ended() const { return impl_->spawn && impl_->spawn->ended
 std::optional<int> Session::wait_for_command() {
   if (!impl_->spawn) return std::nullopt;
   return impl_->spawn->command.wait();
+}
+const std::vector<NamedFrame>& Session::names_at(pid_t pid, uint64_t address) const {
+  static const std::vector<NamedFrame> unknown(1);
+  const ScriptRun* const script = impl_->outputs.script();
+  return script ? script->names_at(impl_->roster.live(), pid, address) : unknown;
+}
+pid_t Session::single_target() const {
+  if (impl_->spawn) return impl_->spawn->command.pid();
+  return impl_->options.pids.size() == 1 ? impl_->options.pids.front() : 0;
 }
 bool Session::may_come_later() const {
   const Roster::Processes& live = impl_->roster.live();

@@ -31,6 +31,11 @@ class Session {
   // `detached`, and what the targets do meanwhile stays in the rings, as far as they have room.
   Summary run(const Hooks& hooks);
 
+  // While a script runs: what is at an address of a traced process, now or when it ended; as FrameNamer.
+  const std::vector<NamedFrame>& names_at(pid_t pid, uint64_t address) const;
+  // The process of a single -p, or the command; 0: several, or none.
+  pid_t single_target() const;
+
   // Nothing may match now: programs and libraries that come later count too.
   bool may_come_later() const;
 

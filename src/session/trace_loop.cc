@@ -29,6 +29,7 @@ std::optional<End> TraceLoop::round() {
   if (limit_is_reached()) return End::kMaxEvents;
   for (const auto& process : p_.roster.live())
     if (process->events().output_error()) return End::kOutputFailed;
+  if (const ScriptRun* script = p_.outputs.script(); script && script->is_over()) return End::kScript;
   if (stop::requested()) return End::kStopped;
   if (const auto left = time_left(); left && left->count() <= 0) return End::kDuration;
   wait(pause_after(bytes));
@@ -51,11 +52,14 @@ uint64_t TraceLoop::drain() {
     show->show();
     return 0;
   }
+  ScriptRun* const script = p_.outputs.script();
+  if (script && script->is_held_up() && !script->go_on()) return 0;
   const ctf::ClockPair start = p_.context.clock.sample();
   uint64_t bytes = 0;
   for (const auto& process : p_.roster.live()) bytes = std::max(bytes, process->events().drain(start));
   p_.family.settle(heard_until(start.ns));
   if (show) show->show();
+  if (script) script->run_until(heard_until(start.ns));
   return bytes;
 }
 
@@ -82,12 +86,14 @@ std::optional<milliseconds> TraceLoop::time_left() const {
 milliseconds TraceLoop::pause_after(uint64_t bytes) const {
   const Roster::Processes& live = p_.roster.live();
   const LiveShow* const show = p_.outputs.show();
+  const ScriptRun* const script = p_.outputs.script();
   return round_pause({.bytes = bytes,
                       .ring_size = live.empty() ? 0 : live.front()->events().ring_size(),
                       .follows_exec = p_.context.options.follow_exec,
                       .program_comes = !p_.executed.empty(),
-                      .held_up = show && show->is_held_up(),
-                      .left = time_left()});
+                      .held_up = (show && show->is_held_up()) || (script && script->is_held_up()),
+                      .left = time_left(),
+                      .until_timer = script ? script->time_until_due() : std::nullopt});
 }
 
 // Sleeps, but not after a process has ended.
@@ -107,10 +113,18 @@ void TraceLoop::retire(TracedProcess& process) {
   p_.family.hear_of_children(process);
   if (const auto& error = process.events().output_error()) p_.outputs.note(*error);
   p_.totals.add(process);
+  if (ScriptRun* script = p_.outputs.script(); script && process.target().left()) script->keep_names(process);
 }
 
 bool TraceLoop::more_may_come() const {
   return p_.context.options.wait_for_processes || p_.family.may_come_later();
+}
+
+// A script without a probe in its targets lasts as long as they do.
+bool TraceLoop::is_script_waiting() const {
+  const auto& unarmed = p_.roster.unarmed();
+  return p_.outputs.script() &&
+         std::any_of(unarmed.begin(), unarmed.end(), [](const proc::Process& p) { return p.alive(); });
 }
 
 // Processes that have ended; a value if none is left.
@@ -130,6 +144,7 @@ std::optional<End> TraceLoop::drop_gone() {
     last.reset();  // of the one that was dropped, not of those left
   }
   if (more_may_come()) return std::nullopt;
+  if (live.empty() && is_script_waiting()) return std::nullopt;
   if (live.empty()) return End::kTargetExit;
   return live.size() == 1 ? last : std::nullopt;
 }
@@ -169,6 +184,7 @@ void TraceLoop::finish(Summary& summary) {
   p_.outputs.note(p_.family.finish());
   p_.totals.add_events(p_.family.events());
   show_rest();
+  if (ScriptRun* script = p_.outputs.script()) script->end(p_.totals);
   p_.totals.tell(summary, p_.outputs.error());
 }
 

@@ -55,6 +55,7 @@ class TraceLoop {
   void wait(std::chrono::milliseconds pause);
   std::optional<End> drop_gone();
   bool more_may_come() const;
+  bool is_script_waiting() const;
   void look_for_more();
   void look_at_libraries();
   void refresh_ranges();

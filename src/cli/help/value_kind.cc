@@ -31,6 +31,11 @@ constexpr Named kKinds[] = {
     {"WHAT", ValueKind::kFree},
     {"MS", ValueKind::kFree},
     {"PROVIDER:NAME", ValueKind::kFree},
+    {"TEXT", ValueKind::kFree},
+    {"LANG", ValueKind::kFree},
+    {"NAME=VALUE", ValueKind::kFree},
+    {"FORMAT", ValueKind::kFree},
+    {"POINT", ValueKind::kFree},
 };
 
 bool mentions(std::string_view text, std::string_view word) {
@@ -52,7 +57,7 @@ ValueKind value_kind(const OptionFact& fact) {
 Operands operands_of(const VerbFact& verb) {
   Operands operands;
   operands.command = mentions(verb.synopsis, "-- CMD");
-  if (mentions(verb.synopsis, "| FILE)")) {
+  if (mentions(verb.synopsis, "| FILE")) {
     operands.first = ValueKind::kFile;
   } else if (verb.synopsis.ends_with(" [DIR]") && !mentions(verb.synopsis, "-o DIR")) {
     operands.first = ValueKind::kDirectory;

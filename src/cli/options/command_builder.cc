@@ -27,6 +27,8 @@ std::string command_line_of(const std::vector<std::string>& args) {
 
 }  // namespace
 
+bool takes_command(Verb verb) { return is_tracing(verb) || verb == Verb::kRun; }
+
 bool is_tracing(Verb verb) { return verb == Verb::kTrace || verb == Verb::kRecord || verb == Verb::kCount; }
 
 CommandBuilder::CommandBuilder(const VerbFact& verb) : verb_(verb) { command_.verb = verb.verb; }
@@ -34,7 +36,7 @@ CommandBuilder::CommandBuilder(const VerbFact& verb) : verb_(verb) { command_.ve
 std::string CommandBuilder::help_hint() const { return fmt::format("blip {} --help", verb_.name); }
 
 Status CommandBuilder::add_operand(const std::string& word) {
-  if (verb_.verb == Verb::kList) {
+  if (verb_.verb == Verb::kList || verb_.verb == Verb::kRun) {
     operands_.push_back(word);
     return {};
   }
@@ -105,6 +107,11 @@ Status CommandBuilder::finish_clean() const {
   return {};
 }
 
+bool CommandBuilder::has_target() const {
+  const session::Options& options = command_.session;
+  return !options.pids.empty() || !options.process_name.empty() || !options.command.empty();
+}
+
 // Exactly one way to name what is traced.
 Status CommandBuilder::check_target() const {
   const session::Options& options = command_.session;
@@ -158,10 +165,29 @@ Status CommandBuilder::finish_tracing(const std::vector<std::string>& args) {
   return {};
 }
 
+// The first operand is the script, unless -e was given; the others are its arguments.
+Status CommandBuilder::finish_run(const std::vector<std::string>& args) {
+  RunOptions& run = command_.run;
+  if (!run.is_text && run.list_point.empty()) {
+    if (operands_.empty())
+      return usage(
+          fmt::format("no script given: name a file, or give the script with -e TEXT ({})", help_hint()));
+    run.script = operands_.front();
+    if (run.script.empty()) return usage("the script's name is empty");
+    operands_.erase(operands_.begin());
+  }
+  run.arguments = std::move(operands_);
+  if (has_target() || command_.session.wait_for_processes) TRY_OK(check_target());
+  command_.session.mode = session::Mode::kTrace;
+  command_.session.command_line = command_line_of(args);
+  return {};
+}
+
 Result<Command> CommandBuilder::finish(const std::vector<std::string>& args) {
   if (command_.help) return std::move(command_);
   if (verb_.verb == Verb::kList) TRY_OK(finish_list());
   if (verb_.verb == Verb::kClean) TRY_OK(finish_clean());
+  if (verb_.verb == Verb::kRun) TRY_OK(finish_run(args));
   if (is_tracing(verb_.verb)) TRY_OK(finish_tracing(args));
   return std::move(command_);
 }

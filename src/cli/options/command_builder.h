@@ -34,8 +34,10 @@ class CommandBuilder {
   Status measure_calls();
   Status finish_list();
   Status finish_clean() const;
+  Status finish_run(const std::vector<std::string>& args);
   Status finish_tracing(const std::vector<std::string>& args);
   Status check_target() const;
+  bool has_target() const;
   std::string help_hint() const;
 
   const VerbFact& verb_;
@@ -46,5 +48,7 @@ class CommandBuilder {
 };
 
 bool is_tracing(Verb verb);
+// -- CMD ARGS... starts a command.
+bool takes_command(Verb verb);
 
 }  // namespace blip::cli

@@ -58,6 +58,11 @@ T& member(Command& command, T ViewSelection::*which) {
 }
 
 template <typename T>
+T& member(Command& command, T RunOptions::*which) {
+  return command.run.*which;
+}
+
+template <typename T>
 struct Choice {
   std::string_view word;
   T value;
@@ -215,6 +220,46 @@ struct CommandBuilder::Rules {
     return {};
   }
 
+  static Status script_text(CommandBuilder& builder, const Given& given) {
+    RunOptions& run = builder.command_.run;
+    if (run.is_text) return usage("-e: only one script can be given");
+    run.is_text = true;
+    run.script = given.value;
+    return {};
+  }
+
+  static Status language(CommandBuilder& builder, const Given& given) {
+    if (given.value.empty()) return usage("--lang: the language's name is empty");
+    builder.command_.run.language = given.value;
+    return {};
+  }
+
+  // NAME=VALUE
+  template <auto kMember>
+  static Status assignment(CommandBuilder& builder, const Given& given) {
+    const size_t equals = given.value.find('=');
+    if (equals == 0 || equals == std::string::npos)
+      return usage(fmt::format("{} '{}': it is written NAME=VALUE", with_dashes(given.fact), given.value));
+    member(builder.command_, kMember)
+        .emplace_back(given.value.substr(0, equals), given.value.substr(equals + 1));
+    return {};
+  }
+
+  template <bool kVariables>
+  static Status list_point(CommandBuilder& builder, const Given& given) {
+    RunOptions& run = builder.command_.run;
+    if (given.value.empty())
+      return usage(fmt::format("{}: the probe point is empty", with_dashes(given.fact)));
+    run.list_point = given.value;
+    run.list_variables = kVariables;
+    return {};
+  }
+
+  static Status format(CommandBuilder& builder, const Given& given) {
+    static constexpr Choice<bool> kChoices[] = {{"text", false}, {"json", true}};
+    return choose(given.fact, given.value, kChoices, builder.command_.run.json);
+  }
+
   static Status later(CommandBuilder&, const Given& given) {
     return usage(fmt::format("{} is not available in this version", with_dashes(given.fact)));
   }
@@ -223,6 +268,18 @@ struct CommandBuilder::Rules {
 };
 
 constexpr CommandBuilder::Rules::Row CommandBuilder::Rules::kTable[] = {
+    {OptionId::kScriptText, script_text},
+    {OptionId::kLanguage, language},
+    {OptionId::kGlobal, assignment<&RunOptions::globals>},
+    {OptionId::kDefine, assignment<&RunOptions::defines>},
+    {OptionId::kParseOnly, flag<&RunOptions::parse_only>},
+    {OptionId::kCheck, flag<&RunOptions::check>},
+    {OptionId::kDryRun, flag<&RunOptions::dry_run>},
+    {OptionId::kMayRunCommands, flag<&RunOptions::may_run_commands>},
+    {OptionId::kListPoints, list_point<false>},
+    {OptionId::kListVariables, list_point<true>},
+    {OptionId::kExplain, flag<&RunOptions::explain>},
+    {OptionId::kFormat, format},
     {OptionId::kFunction, probe},
     {OptionId::kReturn, probe},
     {OptionId::kProbe, probe},

@@ -9,12 +9,14 @@ namespace {
 constexpr unsigned kTrace = verb_bit(Verb::kTrace);
 constexpr unsigned kRecord = verb_bit(Verb::kRecord);
 constexpr unsigned kCount = verb_bit(Verb::kCount);
+constexpr unsigned kRun = verb_bit(Verb::kRun);
 constexpr unsigned kView = verb_bit(Verb::kView);
 constexpr unsigned kList = verb_bit(Verb::kList);
 constexpr unsigned kClean = verb_bit(Verb::kClean);
 constexpr unsigned kTracing = kTrace | kRecord | kCount;
 constexpr unsigned kEvents = kTrace | kRecord;
-constexpr unsigned kAll = kTracing | kList | kView | kClean;
+constexpr unsigned kTargets = kTracing | kRun;  // verbs that put probes into processes
+constexpr unsigned kAll = kTargets | kList | kView | kClean;
 
 constexpr VerbFact kVerbs[] = {
     {Verb::kTrace, "trace", "blip trace [OPTIONS] PROBES... (-p PID | -n NAME | -c \"CMD\" | -- CMD ARGS...)",
@@ -74,6 +76,22 @@ constexpr VerbFact kVerbs[] = {
      "blip count -p 4711 --every-instruction parse_request\n"
      "how long calls take: mean, percentiles, the longest\n"
      "blip count -p 4711 --latency --function 'handle_*' --duration 10s\n"},
+    {Verb::kRun, "run",
+     "blip run [OPTIONS] (-e TEXT | FILE | -) [ARGS...] [-p PID | -n NAME | -c \"CMD\" | -- CMD ARGS...]",
+     "run a script at probes",
+     "Runs a script: what it says for a probe is done at each hit, in the order of time. blip does it, in "
+     "its "
+     "own process;\n"
+     "the target only records what the script wants to know. A script of begin, end and timers needs no "
+     "target. FILE says\n"
+     "its language by its suffix. #!/usr/bin/env -S blip run makes a script a command. ARGS are the script's "
+     "own.",
+     "a script, in a running process\n"
+     "blip run calls.blip -p 4711\n"
+     "the same in a command, from its first instruction to its end\n"
+     "blip run calls.blip -c 'ls -l'\n"
+     "is it a valid script?\n"
+     "blip run --parse-only calls.blip\n"},
     {Verb::kList, "list", "blip list [OPTIONS] (-p PID | -n NAME | FILE) [GLOB]", "show what can be probed",
      "Prints one line per function of a process or of a file: its address (in a file: the file's own), its "
      "size in bytes,\n"
@@ -134,6 +152,39 @@ constexpr OptionFact later(std::string_view short_names, std::string_view long_n
 }
 
 constexpr OptionFact kOptions[] = {
+    {OptionId::kScriptText, OptionGroup::kScript, "e", "script", "TEXT",
+     "the script itself, in place of FILE. Its language is found out, unless --lang says it", kRun,
+     "the script itself, in place of FILE"},
+    {OptionId::kLanguage, OptionGroup::kScript, "", "lang", "LANG",
+     "the language of the script: blocks (the text form of compiled handlers, docs/design/blocks.md). "
+     "Without "
+     "this option, a file's suffix says it: .blip",
+     kRun, "the script's language: blocks"},
+    {OptionId::kGlobal, OptionGroup::kScript, "G", "global", "NAME=VALUE",
+     "give a global of the script another value at the start. Repeatable", kRun,
+     "set a global of the script at the start"},
+    {OptionId::kDefine, OptionGroup::kScript, "D", "define", "NAME=VALUE",
+     "define a macro for the script, such as MAXACTION=5000. Repeatable", kRun,
+     "define a macro, such as MAXACTION=5000"},
+    {OptionId::kParseOnly, OptionGroup::kScript, "", "parse-only", "",
+     "read the script, say what is wrong with it, and end", kRun, "only read the script"},
+    {OptionId::kCheck, OptionGroup::kScript, "", "check", "",
+     "also compile it, for the target if one is given; arm nothing", kRun, "only compile it, arm nothing"},
+    {OptionId::kDryRun, OptionGroup::kScript, "", "dry-run", "",
+     "do all but run the script: arm its probes, take them out, and end", kRun,
+     "arm the probes, take them out, and end"},
+    {OptionId::kMayRunCommands, OptionGroup::kScript, "g", "unsafe", "",
+     "the script may run commands (system)", kRun, "the script may run commands"},
+    {OptionId::kListPoints, OptionGroup::kScript, "l", "list-points", "POINT",
+     "list what a probe point of the script's language means, in a process or in the file that it names",
+     kRun, "list what a probe point means"},
+    {OptionId::kListVariables, OptionGroup::kScript, "L", "list-variables", "POINT",
+     "the same with the parameters and local variables that can be seen there", kRun,
+     "the same, with variables"},
+    {OptionId::kExplain, OptionGroup::kScript, "d", "explain", "",
+     "show what the script is compiled to, for the target if one is given (docs/design/blocks.md); run "
+     "nothing",
+     kRun, "show what it is compiled to"},
     {OptionId::kFunction, OptionGroup::kProbes, "", "function", "SPEC",
      "entry of every function matching SPEC: NAME, GLOB, MODULE:NAME or MODULE:GLOB, mangled or not. A NAME "
      "or GLOB is looked for in the executable and, if nothing there matches, in its libraries; '*:GLOB' in "
@@ -198,7 +249,7 @@ constexpr OptionFact kOptions[] = {
      "only functions that are called. Without this option, the NAME of a function also means its inlined "
      "copies, where debugging information tells of them: one event where a copy begins, called NAME (inlined "
      "in CALLER). A GLOB never means inlined copies",
-     kTracing | kList},
+     kTargets | kList},
     {OptionId::kNoTid, OptionGroup::kProbes, "", "no-tid", "",
      "store the thread (vtid) only in events of probes with --context tid. Without this every event has it, "
      "in 4 bytes. Readers need it to nest calls",
@@ -224,11 +275,11 @@ constexpr OptionFact kOptions[] = {
      "processes and threads that live only a few milliseconds are missed",
      kEvents, "also processes, threads, libraries: begin and end"},
     {OptionId::kMaxProbes, OptionGroup::kProbes, "", "max-probes", "N",
-     "how many probes may be armed before blip refuses (20000)", kTracing},
+     "how many probes may be armed before blip refuses (20000)", kTargets},
     {OptionId::kClock, OptionGroup::kProbes, "", "clock", "CLOCK",
      "where times come from: tsc (the CPU's cycle counter), monotonic (the kernel's clock, slower), auto "
      "(the default: tsc where it is constant). With count, it needs --latency",
-     kTracing},
+     kTargets},
     {OptionId::kBackend, OptionGroup::kProbes, "", "backend", "BACKEND",
      "how a probe gets control: jump (into code that blip puts into the process), trap (as "
      "--allow-trap says, but for every probe), uprobe (the kernel's breakpoints: root only, about a hundred "
@@ -240,14 +291,14 @@ constexpr OptionFact kOptions[] = {
      "and "
      "a thread that blocks SIGTRAP later and then reaches such a probe ends the process. Not in the C "
      "library, in Go, or under seccomp",
-     kTracing},
+     kTargets},
     {OptionId::kMovedFaults, OptionGroup::kProbes, "", "moved-faults", "WHAT",
      "what to do with instructions that may fault (SIGSEGV, SIGBUS, SIGFPE) where a probe would move them: "
      "the program's handler would then see an address of blip's. auto (the default): leave them in place in "
      "a program that handles such faults, unless its handler is known not to care; accept: move them where "
      "nothing else helps, and say how many; refuse: leave them in place in every program, as for one that "
      "installs a handler later",
-     kTracing | kList},
+     kTargets | kList},
     {OptionId::kViewFunction, OptionGroup::kEvents, "", "function", "NAME",
      "only events of this function, entries and returns: a name or a GLOB, as `blip view` shows it. handle "
      "also means ns::Class::handle. Repeatable: one of them must match",
@@ -264,12 +315,12 @@ constexpr OptionFact kOptions[] = {
     {OptionId::kHead, OptionGroup::kEvents, "", "head", "N",
      "only the first N of the events that the other options leave", kView, "only the first N of these"},
     {OptionId::kPid, OptionGroup::kTarget, "px", "pid", "PID",
-     "a process to trace, list or clean. Repeatable", kTracing | kList | kClean, "a process. Repeatable"},
+     "a process to trace, list or clean. Repeatable", kTargets | kList | kClean, "a process. Repeatable"},
     {OptionId::kAllowInit, OptionGroup::kTarget, "", "allow-init", "",
      "process 1 may be traced or cleaned, as root. If it fails, the whole machine, or its container, goes "
      "down "
      "with it",
-     kTracing | kClean},
+     kTargets | kClean},
     {OptionId::kAll, OptionGroup::kTarget, "", "all", "",
      "every process in which a blip that has ended left something", kClean,
      "every process that a killed blip left something in"},
@@ -279,26 +330,26 @@ constexpr OptionFact kOptions[] = {
     {OptionId::kName, OptionGroup::kTarget, "n", "name", "NAME",
      "every process of yours whose command name, or executable's base name, is NAME. For list there must be "
      "only one",
-     kTracing | kList, "the processes of yours that have this name"},
+     kTargets | kList, "the processes of yours that have this name"},
     {OptionId::kWait, OptionGroup::kTarget, "", "wait", "",
-     "with -n: also the processes that start later; waits for the first one if there is none", kTracing,
+     "with -n: also the processes that start later; waits for the first one if there is none", kTargets,
      "with -n: also those that start later"},
     {OptionId::kCommand, OptionGroup::kTarget, "c", "command", "\"CMD\"",
      "start CMD, split into words like sh does (no shell runs), and trace it from its first instruction. -- "
      "CMD ARGS... is the same in words",
-     kTracing, "start CMD and trace it; -- CMD ARGS... is the same"},
+     kTargets, "start CMD and trace it; -- CMD ARGS... is the same"},
     {OptionId::kNoFollowFork, OptionGroup::kTarget, "", "no-follow-fork", "",
-     "leave the children of traced processes alone", kTracing, "leave children alone"},
+     "leave the children of traced processes alone", kTargets, "leave children alone"},
     {OptionId::kFollowExec, OptionGroup::kTarget, "", "follow-exec", "",
      "when a traced process, or a child of one, calls exec, trace its new program too, from some "
      "milliseconds after its start. A SPEC that does not match now may match then",
-     kTracing, "trace on in the new program after exec"},
+     kTargets, "trace on in the new program after exec"},
     {OptionId::kWaitLibrary, OptionGroup::kTarget, "", "wait-library", "",
      "go on even if nothing matches yet, because the process may load a library in which something does. (A "
      "SPEC of a library that is not loaded is waited for anyway if another one matches.)",
-     kTracing},
+     kTargets},
     {OptionId::kDuration, OptionGroup::kEnd, "", "duration", "TIME",
-     "end after TIME: 10s, 500ms, 2m, 1h; a plain number means seconds", kTracing,
+     "end after TIME: 10s, 500ms, 2m, 1h; a plain number means seconds", kTargets,
      "end after TIME: 10s, 500ms, 2m, 1h"},
     {OptionId::kMaxEvents, OptionGroup::kEnd, "", "max-events", "N",
      "end after N events; those of --lifecycle do not count", kEvents, "end after N events"},
@@ -306,13 +357,16 @@ constexpr OptionFact kOptions[] = {
      "stop no thread of a process for longer than MS milliseconds (or 20ms, 0.5s) at a time. blip then lets "
      "go and tries again, up to 60 times, and puts probes in and takes them out in several stops. What could "
      "not be armed that way is refused. Nothing is left armed at the end",
-     kTracing, "stop no thread for longer than MS milliseconds at a time"},
+     kTargets, "stop no thread for longer than MS milliseconds at a time"},
     {OptionId::kOutput, OptionGroup::kOutput, "o", "output", "DIR",
      "the trace's directory: a new one, or an empty one", kRecord, "the trace's directory, new or empty"},
     {OptionId::kOutputFile, OptionGroup::kOutput, "o", "output", "FILE",
-     "write the events, as text or JSON, to FILE instead of stdout. What FILE holds is replaced. Messages "
-     "stay on stderr, and a command's output on stdout",
-     kTrace, "write the events to FILE instead of stdout"},
+     "write the events, or what a script prints, to FILE instead of stdout. What FILE holds is replaced. "
+     "Messages stay on stderr, and a command's output on stdout",
+     kTrace | kRun, "write to FILE instead of stdout"},
+    {OptionId::kFormat, OptionGroup::kOutput, "f", "format", "FORMAT",
+     "what the script prints: text (the default), or json, one object per line", kRun,
+     "text (the default), or json"},
     {OptionId::kCoverage, OptionGroup::kOutput, "", "coverage", "",
      "show how each instruction of the functions would be patched: how many in which way, and why others are "
      "refused; -v lists those",
@@ -330,10 +384,10 @@ constexpr OptionFact kOptions[] = {
     {OptionId::kColor, OptionGroup::kOutput, "", "color", "WHEN",
      "auto (the default: when printing to a terminal and NO_COLOR is not set), always, never", kAll},
     {OptionId::kNumSubbuf, OptionGroup::kBuffers, "", "num-subbuf", "N",
-     "sub-buffers per CPU, a power of two, at least 2 (4)", kEvents,
+     "sub-buffers per CPU, a power of two, at least 2 (4)", kEvents | kRun,
      "sub-buffers per CPU, a power of two (4)"},
     {OptionId::kSubbufSize, OptionGroup::kBuffers, "", "subbuf-size", "SIZE",
-     "size of a sub-buffer, a power of two from 4k to 1G, suffixes k M G (1M)", kEvents,
+     "size of a sub-buffer, a power of two from 4k to 1G, suffixes k M G (1M)", kEvents | kRun,
      "size of each, 4k to 1G (1M)"},
     {OptionId::kVerbose, OptionGroup::kGeneral, "v", "verbose", "",
      "list refused probes with the reason, and what else happened", kAll,
@@ -344,7 +398,6 @@ constexpr OptionFact kOptions[] = {
     {OptionId::kVersion, OptionGroup::kGeneral, "V", "version", "", "blip's version", 0},
     // The rest of the design's command line.
     later("", "syscall"),
-    later("e", ""),
     later("", "shm-path"),
 };
 
@@ -355,6 +408,8 @@ std::span<const OptionFact> option_table() { return kOptions; }
 
 std::string_view group_title(OptionGroup group) {
   switch (group) {
+    case OptionGroup::kScript:
+      return "Script";
     case OptionGroup::kProbes:
       return "Probes";
     case OptionGroup::kEvents:

@@ -7,7 +7,7 @@
 
 namespace blip::cli {
 
-enum class Verb { kNone, kTrace, kRecord, kCount, kList, kView, kClean };
+enum class Verb { kNone, kTrace, kRecord, kCount, kRun, kList, kView, kClean };
 
 struct VerbFact {
   Verb verb;
@@ -19,6 +19,18 @@ struct VerbFact {
 };
 
 enum class OptionId {
+  kScriptText,
+  kLanguage,
+  kGlobal,
+  kDefine,
+  kParseOnly,
+  kCheck,
+  kDryRun,
+  kMayRunCommands,
+  kListPoints,
+  kListVariables,
+  kExplain,
+  kFormat,
   kFunction,
   kReturn,
   kProbe,
@@ -76,7 +88,7 @@ enum class OptionId {
   kLater,  // in the design, not in this version: refused by name, absent from --help
 };
 
-enum class OptionGroup { kProbes, kEvents, kTarget, kEnd, kOutput, kBuffers, kGeneral };
+enum class OptionGroup { kScript, kProbes, kEvents, kTarget, kEnd, kOutput, kBuffers, kGeneral };
 
 // One bit per verb in OptionFact::verbs.
 constexpr unsigned verb_bit(Verb verb) { return 1U << static_cast<unsigned>(verb); }

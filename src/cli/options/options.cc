@@ -52,7 +52,8 @@ class Parser {
 
 Result<Command> Parser::parse() {
   if (args_.empty())
-    return usage("say what to do: trace, record, count, list, view or clean (blip --help shows examples)");
+    return usage(
+        "say what to do: trace, record, count, run, list, view or clean (blip --help shows examples)");
   const std::string& first = args_[next_++];
   verb_ = find_verb(first);
   if (!verb_) return parse_without_verb(first);
@@ -96,7 +97,7 @@ Result<Command> Parser::parse_help() {
 Status Parser::parse_word(const std::string& word) {
   if (only_operands_ || word.size() < 2 || word[0] != '-') return builder_->add_operand(word);
   if (word == "--") {
-    if (!is_tracing(verb_->verb)) {
+    if (!takes_command(verb_->verb)) {
       only_operands_ = true;
       return {};
     }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -13,6 +14,24 @@
 #include "session/plan/options.h"
 
 namespace blip::cli {
+
+// What `blip run` is told of its script.
+struct RunOptions {
+  bool is_text = false;  // -e
+  std::string script;    // its text, or its file; "-": stdin
+  std::vector<std::string> arguments;
+  std::string language;  // empty: to be found out
+  std::vector<std::pair<std::string, std::string>> globals;
+  std::vector<std::pair<std::string, std::string>> defines;
+  bool parse_only = false;
+  bool check = false;
+  bool dry_run = false;
+  bool may_run_commands = false;
+  std::string list_point;  // -l, -L; empty: the script is run
+  bool list_variables = false;
+  bool explain = false;
+  bool json = false;
+};
 
 struct Command {
   Verb verb = Verb::kNone;  // kNone only with help or version
@@ -32,6 +51,7 @@ struct Command {
   bool coverage = false;             // list: how their instructions would be patched
   bool marks = false;                // list: static marks
   std::vector<std::string> remarks;  // how the order of options was understood, if that may surprise
+  RunOptions run;                    // run
   session::Options session;          // trace, record, count; pids and verbose also of list and clean
 };
 

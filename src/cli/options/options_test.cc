@@ -454,7 +454,7 @@ TEST(Help, of_one_option) {
   EXPECT_EQ(command->help_option, "filter");
   EXPECT_THAT(option_help("filter"), HasSubstr("--filter EXPR (trace, record, count)\n"));
   EXPECT_THAT(option_help("output"),
-              AllOf(HasSubstr("--output DIR (record)"), HasSubstr("--output FILE (trace)")));
+              AllOf(HasSubstr("--output DIR (record)"), HasSubstr("--output FILE (trace, run)")));
   EXPECT_FALSE(parse_command({"help", "--syscall"}));
   EXPECT_FALSE(parse_command({"help", "--nix"}));
   for (const OptionFact& fact : option_table())

@@ -108,7 +108,7 @@ class BothWays {
  private:
   struct Side {
     explicit Side(const Program& program) : maps(maps_of(program)) {}
-    void run(const Program& program, HitContext hit, const std::vector<Captured>& captured) {
+    void run(const Program& program, HitContext hit, const std::vector<CapturedValue>& captured) {
       hit.captured = captured;
       const Outcome outcome = Interpreter(program, maps, sink).run(0, hit);
       if (outcome.failure != Failure::kNothing) sink.out += "failed: " + outcome.message + "\n";
@@ -122,10 +122,10 @@ class BothWays {
     TestSink sink;
   };
 
-  std::vector<Captured> captured(const std::vector<OutputBytes>& outputs) const {
-    std::vector<Captured> result;
+  std::vector<CapturedValue> captured(const std::vector<OutputBytes>& outputs) const {
+    std::vector<CapturedValue> result;
     for (size_t i = 0; i < outputs.size(); ++i) {
-      Captured c{.is_fault = outputs[i].is_fault};
+      CapturedValue c{.is_fault = outputs[i].is_fault};
       if (made_.rest.captured[i] == ValueType::kText)
         c.value.text = {reinterpret_cast<const char*>(outputs[i].bytes.data()), outputs[i].bytes.size()};
       else

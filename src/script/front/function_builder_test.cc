@@ -55,14 +55,14 @@ class FunctionBuilderTest : public testing::Test {
     program_.functions[0] = parts->rest;
     const auto record = script::run(parts->target, target_.machine);
     if (!record) return "";
-    std::vector<Captured> captured;
+    std::vector<CapturedValue> captured;
     for (size_t i = 0; i < record->size(); ++i)
       captured.push_back(value_of((*record)[i], parts->target.outputs[i]));
     return run({.captured = captured});
   }
 
-  static Captured value_of(const OutputBytes& output, const Output& kind) {
-    Captured c{.is_fault = output.is_fault};
+  static CapturedValue value_of(const OutputBytes& output, const Output& kind) {
+    CapturedValue c{.is_fault = output.is_fault};
     const auto* bytes = reinterpret_cast<const char*>(output.bytes.data());
     if (kind.kind == Output::Kind::kValue)
       std::memcpy(&c.value.number, bytes, output.bytes.size());

@@ -36,6 +36,8 @@ struct Language {
   std::string_view full_name;  // for messages
   std::string_view suffix;     // of files, with the dot
   ParsedScript (*parse)(const ScriptText& text);
+  // What makes a script of a probe point, for -l and -L: before it, and behind it. Empty: there are none in this language.
+  std::string_view before_point = {}, behind_point = {};
 };
 
 }  // namespace blip::script

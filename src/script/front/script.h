@@ -90,6 +90,11 @@ class Script {
   // Shows what the script prints. Called once, before the first handler runs.
   virtual std::unique_ptr<ScriptOutput> output(const OutputContext& context) = 0;
 
+  // How the language writes a probe at one place: for -l and -L.
+  virtual std::string point_at(size_t /*probe*/, const CodeName& place) const {
+    return place.module + ":" + place.function;
+  }
+
   // True if the script ends when its kBegin handlers are done and there is no other probe but kEnd and kError.
   virtual bool ends_after_begin() const { return false; }
 };

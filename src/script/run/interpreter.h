@@ -17,7 +17,7 @@
 
 namespace blip::script {
 
-struct Captured {
+struct CapturedValue {
   Argument value{};
   bool is_fault = false;
 };
@@ -25,8 +25,8 @@ struct Captured {
 // What a handler sees of the hit that it is for.
 struct HitContext {
   uint64_t clock = 0, probe = 0, pid = 0, tid = 0, cpu = 0, uid = 0, gid = 0;
-  std::span<const Captured> captured{};  // one for each that the function has
-  const Machine* machine = nullptr;      // for functions `at hit`; null: all it would show are faults
+  std::span<const CapturedValue> captured{};  // one for each that the function has
+  const Machine* machine = nullptr;           // for functions `at hit`; null: all it would show are faults
   std::optional<uint64_t> stack{};
 };
 

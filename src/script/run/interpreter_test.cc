@@ -33,7 +33,7 @@ Program handler(const std::string& lines, const std::string& rest = "") {
       lines + "\n" + rest);
 }
 
-constexpr Captured kCapturedFaults[] = {{.is_fault = true}, {.is_fault = true}};
+constexpr CapturedValue kCapturedFaults[] = {{.is_fault = true}, {.is_fault = true}};
 
 std::string of(const std::string& lines) {
   return ran(handler("b0:\n" + lines + "\nreturn"), {.captured = kCapturedFaults});
@@ -101,7 +101,7 @@ TEST(Interpreter, texts) {
 }
 
 TEST(Interpreter, captured_values_and_the_hit) {
-  const Captured captured[] = {{.value = {.number = 42}}, {.value = {.text = "path"}}};
+  const CapturedValue captured[] = {{.value = {.number = 42}}, {.value = {.text = "path"}}};
   const HitContext hit{.clock = 9, .tid = 4, .captured = captured};
   const Program program = handler(
       "b0: v0 = captured 0\nv1 = captured 1\nv2 = clock\nv3 = tid\nemit 0 (v0)\nemit 1 (v1)\nemit 0 "

@@ -196,7 +196,7 @@ class Naive {
       case BlockOp::kFailure:
         return cut(message_);
       case BlockOp::kCaptured: {
-        const Captured& c = hit_.captured[n.value];
+        const CapturedValue& c = hit_.captured[n.value];
         if (c.is_fault) return {.fault = Failure::kRead};
         return f.function->captured[n.value] == ValueType::kText ? cut(std::string(c.value.text))
                                                                  : Value{.number = c.value.number};
@@ -466,10 +466,10 @@ TEST(RandomBlocks, run_as_a_second_interpreter_does) {
     ASSERT_EQ(print(parse_program(print(program)).value()), print(program));
     for (uint64_t& r : machine.registers) r = random() % 30;
     machine.registers[kStackPointer] = 5;
-    const Captured captured[] = {{.value = {.number = random() % 9}},
-                                 {.value = {.text = "captured by the hit"}},
-                                 {.is_fault = true},
-                                 {.value = {.text = "b"}, .is_fault = random() % 2 == 0}};
+    const CapturedValue captured[] = {{.value = {.number = random() % 9}},
+                                      {.value = {.text = "captured by the hit"}},
+                                      {.is_fault = true},
+                                      {.value = {.text = "b"}, .is_fault = random() % 2 == 0}};
     const HitContext hit{
         .clock = 5, .probe = 2, .pid = 3, .tid = 4, .captured = captured, .machine = &machine};
     TestSink sink;

@@ -33,8 +33,9 @@ struct DrainInput {
   const std::vector<ctf::EventClass>& classes;
   ctf::TscClock& clock;
   EventLimit& limit;
-  uint64_t latency_rate = 0;     // see TraceContext
-  LifeRecords* lives = nullptr;  // where records go that tell of lives; null: there are none
+  uint64_t latency_rate = 0;      // see TraceContext
+  LifeRecords* lives = nullptr;   // where records go that tell of lives; null: there are none
+  bool hands_on_records = false;  // see EventMaker
 };
 
 // Brings the events of one process, and of its children, to sinks. Subclasses get them from rings or from the

@@ -23,16 +23,27 @@ void EventMaker::add_classes(const std::vector<ctf::EventClass>& all) {
       if (f.type == ctf::FieldType::kStackInfo) shape.stack_info_offset = offset;
       if (f.is_duration) shape.latency_offset = offset;
     }
-    shape.is_ready =
-        shape.name_offset < 0 && shape.latency_offset < 0 && !shape.has_hit_word && !shape.tells_lives;
+    shape.is_ready = shape.name_offset < 0 && shape.latency_offset < 0 && !shape.has_hit_word &&
+                     !shape.tells_lives && !(hands_on_records_ && !c.of_blip);
     shapes_[c.id] = shape;
     if (c.has_hit_word && !packers_[c.id] && ctf::check_outputs(c))
       packers_[c.id] = std::make_unique<ctf::EventPacker>(c);
   }
 }
 
+bool EventMaker::hand_on(const Shape& shape, Event& event, const uint8_t* record, uint32_t size) {
+  event.fields = record;
+  event.size = size;
+  if (shape.stack_offset < 0 || !stacks_) return true;
+  uint32_t id;
+  std::memcpy(&id, record + shape.stack_offset, sizeof id);
+  event.frames = stacks_->of(id).frames;
+  return true;
+}
+
 [[gnu::noinline]] bool EventMaker::make_unready(Event& event, const uint8_t* record, uint32_t size) {
   const Shape& shape = shapes_[event.class_id];
+  if (hands_on_records_) return hand_on(shape, event, record, size);
   const bool has_name = shape.name_offset >= 0 && name_of_;
   const bool has_stack = shape.stack_offset >= 0 && stacks_;
   frames_ = {};

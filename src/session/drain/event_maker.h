@@ -27,6 +27,9 @@ class EventMaker {
   EventMaker(uint64_t latency_rate, StackCache* stacks)
       : latency_scale_{.rate = latency_rate}, stacks_(stacks) {}
 
+  // Instead of events: records as they are, of scripts' handlers, and the frames of their stacks. Before add_classes().
+  void hand_on_records() { hands_on_records_ = true; }
+
   // The trace has these classes; again when there are more.
   void add_classes(const std::vector<ctf::EventClass>& all);
   void name_threads(NameThread name_of) { name_of_ = std::move(name_of); }
@@ -62,6 +65,7 @@ class EventMaker {
     bool is_ready = true;  // it has none of the above
   };
 
+  bool hand_on(const Shape& shape, Event& event, const uint8_t* record, uint32_t size);
   bool make_unready(Event& event, const uint8_t* record, uint32_t size);
   bool pack(Event& event, std::span<const uint8_t> record);
   void put_name(const Shape& shape);
@@ -72,6 +76,7 @@ class EventMaker {
   ctf::ClockSegment latency_scale_;
   NameThread name_of_;
   StackCache* stacks_;
+  bool hands_on_records_ = false;
   std::vector<Shape> shapes_;                               // by class id
   std::vector<std::unique_ptr<ctf::EventPacker>> packers_;  // of classes with a hit word
   std::vector<uint8_t> scratch_;                            // the record that is made an event

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "ctf/schema.h"
@@ -17,7 +18,8 @@ struct Event {
   // Back to back as in a file, without the pid that EventClass::leads_with_pid is about.
   const uint8_t* fields;
   uint32_t size;
-  uint64_t latency_ns = 0;  // if its class has a duration
+  uint64_t latency_ns = 0;             // if its class has a duration
+  std::span<const uint64_t> frames{};  // of records that are handed on, if their class has a stack
 };
 
 // How many packets of a row are where they outlive blip: of the traced process alone, and of several.

@@ -73,6 +73,7 @@ PadDrain::PadDrain(const DrainInput& input, const RingInput& rings, const probe:
       rings_(rings, input.clock.clocks().counter_is_monotonic),
       stacks_(stacks_in(rings)),
       maker_(input.latency_rate, stacks_ ? &*stacks_ : nullptr) {
+  if (input.hands_on_records) maker_.hand_on_records();
   learn(input.classes);
 }
 

@@ -102,7 +102,8 @@ std::vector<LayoutField> request_fields(const Options& options, size_t request, 
   if (shared_class || names_addresses(options)) add_context({&contexts::kIp}, all);
   if (stores_tid(options)) add_context({&contexts::kTid}, all);
   for (const Context& context : options.probes[request].contexts) add_context(context, all);
-  if (options.probes[request].kind == ProbeKind::kReturn) add_return_fields(all);
+  const bool is_of_script = options.probes[request].wanted.has_value();  // its handler says what it wants
+  if (options.probes[request].kind == ProbeKind::kReturn && !is_of_script) add_return_fields(all);
 
   std::vector<LayoutField> fields;
   for (LayoutField& f : all) {
@@ -166,7 +167,7 @@ ctf::EventClass make_class(uint16_t id, std::string name, const std::optional<ct
   c.leads_with_pid = pid.has_value();
   if (pid) c.fields.push_back(*pid);
   for (const LayoutField& f : fields) c.fields.push_back(f.field);
-  c.has_hit_word = !data.fields.empty();
+  c.has_hit_word = !data.fields.empty() || !data.hit.outputs.empty();
   if (has_stack(c)) add_frames_field(c, data.hit.outputs.size());
   c.fields.insert(c.fields.end(), data.fields.begin(), data.fields.end());
   const std::vector<jit::NodeFacts> facts = jit::facts_of(data.hit.code);
@@ -199,7 +200,7 @@ jit::Program make_program(uint32_t id, const ctf::EventClass& c, const std::vect
     program.fields.push_back({.capture = fields[i].capture,
                               .reg = fields[i].reg,
                               .offset = static_cast<uint16_t>(offset_of(fields[i], c) - pid_size),
-                              .value = place.ip,
+                              .value = place.data.number.value_or(place.ip),
                               .is_result = fields[i].is_result});
   }
   if (has_stack(c)) program.stack_at = place.ip | (place.is_entry ? abi::kHitAtEntry : 0);
@@ -300,7 +301,7 @@ std::vector<bool> ClassTable::which_share(std::span<const ProbedPlace> places) c
       std::count_if(places.begin(), places.end(), [&](const ProbedPlace& p) { return !is_every(p.request); });
   std::vector<bool> shared(options_.probes.size(), static_cast<size_t>(own) > kMaxOwnClasses);
   for (size_t i = 0; i < shared.size(); ++i)
-    shared[i] = options_.mode != Mode::kCount && (shared[i] || is_every(i));
+    shared[i] = options_.mode != Mode::kCount && (shared[i] || is_every(i) || options_.probes[i].wanted);
   return shared;
 }
 

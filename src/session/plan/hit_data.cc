@@ -12,6 +12,7 @@
 #include "script/types/diagnostics.h"
 #include "session/plan/contexts.h"
 #include "session/plan/environment.h"
+#include "session/plan/handler_source.h"
 #include "session/plan/memory_address.h"
 #include "session/plan/requests.h"
 
@@ -98,12 +99,52 @@ HitDataMaker::HitDataMaker(const Options& options, std::span<const probe::Module
 
 Result<HitData> HitDataMaker::make(const Target& target) {
   const ProbeRequest& request = options_.probes[target.request];
+  if (request.wanted) return of_handler(target);
   HitData data;
   if (!request.data.empty()) {
     TRY(data, compile(target));
   }
   for (const Context& context : request.contexts)
     if (context.row->kind == ContextKind::kMemory) TRY_OK(add_memory(context.memory, target, data));
+  return data;
+}
+
+namespace {
+
+// What names mean at a target, for a handler that asks.
+class TargetSite final : public script::HitSite {
+ public:
+  TargetSite(Scopes& scopes, const Target& target, bool is_return)
+      : scopes_(scopes), target_(target), is_return_(is_return) {}
+
+  const script::HitScopes& scopes() override {
+    if (!scope_) scope_ = scopes_.at(target_);
+    meaning_ = {.scope = scope_.get(),
+                .is_return = is_return_,
+                .entry = is_return_ ? scope_.get() : nullptr,
+                .has_fields = false};
+    return meaning_;
+  }
+
+ private:
+  Scopes& scopes_;
+  const Target& target_;
+  bool is_return_;
+  std::unique_ptr<script::Scope> scope_;
+  script::HitScopes meaning_;
+};
+
+}  // namespace
+
+Result<HitData> HitDataMaker::of_handler(const Target& target) {
+  TargetSite site(scopes_, target, options_.probes[target.request].kind == ProbeKind::kReturn);
+  TRY(HitData data, options_.handlers->handler_at(target, modules_[target.module], site));
+  if (is_too_long(data.hit))
+    return Error(ErrorKind::kUnsupported, "the handler takes too many steps at a hit: make it shorter");
+  if (jit::mentions(data.hit, Op::kLatency) && records_monotonic_time(options_))
+    return Error(ErrorKind::kUnsupported,
+                 "the time that a call took needs the CPU's cycle counter, and times come from "
+                 "CLOCK_MONOTONIC here");
   return data;
 }
 

@@ -2,6 +2,7 @@
 // Makes what the events of a place show of the program's data.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,8 +19,9 @@ namespace blip::session {
 
 struct HitData {
   script::HitProgram hit;
-  std::vector<ctf::Field> fields;  // of its outputs, in the order asked for
-  script::HitProgram kept{};       // of returns: values at the entry of the call, its kEntryValue 0, 1, ...
+  std::vector<ctf::Field> fields;    // of its outputs, in the order asked for
+  script::HitProgram kept{};         // of returns: values at the entry of the call, its kEntryValue 0, 1, ...
+  std::optional<uint64_t> number{};  // of a script's handler: its records have it in place of the address
 
   bool empty() const { return hit.empty() && fields.empty(); }
 };
@@ -35,6 +37,7 @@ class HitDataMaker {
 
  private:
   Result<HitData> compile(const Target& target);
+  Result<HitData> of_handler(const Target& target);
   Result<HitData> compile_at(const Target& target, script::Scope& scope);
   Status add_memory(const MemoryContext& memory, const Target& target, HitData& data) const;
 

@@ -15,7 +15,8 @@
 
 namespace blip::session {
 
-struct ContextRow;  // contexts.h
+struct ContextRow;    // contexts.h
+class HandlerSource;  // handler_source.h
 
 // A value of a known type at a known address, without any debugging information.
 struct MemoryContext {
@@ -62,10 +63,16 @@ struct ProbeRequest {
   ProbeKind kind = ProbeKind::kFunction;
   uint32_t line = 0;  // of kLine
   DataRequest data{};
+  // Of a script: the number of its probe there. Its handler says what is recorded.
+  std::optional<size_t> wanted{};
+  // Of a script: only in the executable (an empty path), or in this file.
+  std::optional<std::string> only_in{};
+  bool may_be_missing = false;         // that nothing matches is no error
+  std::optional<size_t> instead_of{};  // only if nothing matches that request
 
   // True if both would give the same events wherever both match.
   bool wants_the_same(const ProbeRequest& other) const {
-    return kind == other.kind && contexts == other.contexts && data == other.data;
+    return kind == other.kind && contexts == other.contexts && data == other.data && wanted == other.wanted;
   }
 };
 
@@ -95,8 +102,9 @@ struct Options {
   bool wait_library = false;  // nothing need match now: libraries may come that do
   bool lifecycle = false;     // also tell of processes, threads and libraries that come and go
   std::vector<ProbeRequest> probes;
-  bool latencies = false;  // kCount: how long calls take, in histograms; all probes are kReturn
-  std::string output_dir;  // empty: the default name
+  HandlerSource* handlers = nullptr;  // of the script that the probes are for; null: there is none
+  bool latencies = false;             // kCount: how long calls take, in histograms; all probes are kReturn
+  std::string output_dir;             // empty: the default name
   std::optional<std::chrono::nanoseconds> duration;
   std::optional<uint64_t> max_events;
   std::optional<std::chrono::nanoseconds> max_pause;  // of a thread of a target
@@ -115,6 +123,7 @@ struct Options {
   MovedFaults moved_faults = MovedFaults::kAuto;
   bool no_tid = false;      // kRecord: events tell their thread only where a context asks for it
   bool allow_init = false;  // as a target
+  bool plans_only = false;  // nothing is armed
   bool verbose = false;
   std::string command_line;
 

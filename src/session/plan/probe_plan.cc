@@ -208,7 +208,10 @@ uint32_t ProbePlan::set_programs(const std::vector<jit::Program>& programs, size
     probes[i].planned = std::move(planned[i]);
     const probe::Module& module = modules[probes[i].module];
     jit::Program& program = probes[i].program;
-    program = program_at(p, programs[p.target], kept_by(p.target), module.to_target(p.point.addr).value);
+    const uint64_t ip = module.to_target(p.point.addr).value;
+    const auto number = data.empty() ? std::nullopt : data[p.target].number;
+    program = program_at(p, programs[p.target], kept_by(p.target), number.value_or(ip));
+    if (program.is_return && program.stack_at != 0) program.stack_at = ip;
     if (p.role != ProbePoint::Role::kHit) probes[i].group = first_group + p.target;
     if (calls.is_shared(p.target)) {
       const size_t leader = calls.leader(p.target);

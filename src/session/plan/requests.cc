@@ -12,7 +12,7 @@ bool asks_for_data(const ProbeRequest& request) {
 }
 
 bool shows_data(const ProbeRequest& request) {
-  return request.data.args || request.data.locals || !request.data.captures.empty() ||
+  return request.wanted || request.data.args || request.data.locals || !request.data.captures.empty() ||
          std::any_of(request.contexts.begin(), request.contexts.end(),
                      [](const Context& c) { return c.row->kind == ContextKind::kMemory; });
 }
@@ -27,7 +27,7 @@ bool asks_for_entry(const ProbeRequest& request) {
   const auto may_ask = [](const std::string& text) { return text.find("entry") != std::string::npos; };
   const DataRequest& data = request.data;
   return request.kind == ProbeKind::kReturn &&
-         (data.args || may_ask(data.condition) ||
+         (request.wanted || data.args || may_ask(data.condition) ||
           std::any_of(data.captures.begin(), data.captures.end(), may_ask));
 }
 

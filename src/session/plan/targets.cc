@@ -2,6 +2,7 @@
 #include "session/plan/targets.h"
 
 #include <fmt/core.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <map>
@@ -21,6 +22,14 @@ namespace blip::session {
 namespace {
 
 constexpr size_t kManyProbes = 16;
+
+// A file may be replaced while a process has it mapped: then its path is all there is.
+bool is_same_file(const std::string& mapped, const std::string& named) {
+  struct stat a, b;
+  if (mapped == named) return true;
+  return ::stat(mapped.c_str(), &a) == 0 && ::stat(named.c_str(), &b) == 0 && a.st_dev == b.st_dev &&
+         a.st_ino == b.st_ino;
+}
 
 class TargetFinder {
  public:
@@ -42,7 +51,11 @@ class TargetFinder {
     TRY_OK(add_functions(ProbeKind::kReturn, part_will_do));
     look_for_lines();
     for (size_t i = 0; i < options_.probes.size(); ++i)
-      if (Status status = is_wanted(i) ? add(i) : Status(); !status && !part_will_do) return status.error();
+      if (Status status = is_wanted(i) ? add(i) : Status();
+          !status && !part_will_do && !options_.probes[i].may_be_missing)
+        return status.error();
+    TRY_OK(keep_to_files(part_will_do));
+    drop_alternatives();
     std::stable_sort(found_.targets.begin(), found_.targets.end(),
                      [](const Target& a, const Target& b) { return a.request < b.request; });
     drop_repeated();
@@ -61,8 +74,9 @@ class TargetFinder {
       if (options_.probes[i].kind != kind || !is_wanted(i)) continue;
       const elf::Spec& spec = options_.probes[i].spec;
       const auto copies = kind == ProbeKind::kFunction ? add_inlined(i) : std::nullopt;
-      if ((copies || part_will_do) && !is_function(spec, copies.value_or(modules_))) continue;
-      if (kind == ProbeKind::kReturn) TRY_OK(tell_inlined(spec, part_will_do));
+      const bool may_be_missing = part_will_do || options_.probes[i].may_be_missing;
+      if ((copies || may_be_missing) && !is_function(spec, copies.value_or(modules_))) continue;
+      if (kind == ProbeKind::kReturn) TRY_OK(tell_inlined(spec, may_be_missing));
       specs.push_back(spec);
       requests.push_back(i);
     }
@@ -179,6 +193,38 @@ class TargetFinder {
           {.module = m.module, .request = request, .point = m.point, .name = m.name(), .mark = m.mark});
     found_.refused.insert(found_.refused.end(), marks.refused.begin(), marks.refused.end());
     return {};
+  }
+
+  // What was found in another file than the request means.
+  Status keep_to_files(bool part_will_do) {
+    for (size_t i = 0; i < options_.probes.size(); ++i) {
+      const ProbeRequest& request = options_.probes[i];
+      if (!request.only_in || !is_wanted(i)) continue;
+      std::erase_if(found_.targets, [&](const Target& t) {
+        return t.request == i && !is_meant(modules_[t.module], *request.only_in);
+      });
+      if (part_will_do || request.may_be_missing || has_target(i)) continue;
+      const std::string where = request.only_in->empty() ? modules_.front().basename() : *request.only_in;
+      return Error(ErrorKind::kNotFound, fmt::format("{}: nothing in {} matches", request.spec.text, where));
+    }
+    return {};
+  }
+
+  static bool is_meant(const probe::Module& module, const std::string& only_in) {
+    return only_in.empty() ? module.is_executable() : is_same_file(module.path(), only_in);
+  }
+
+  bool has_target(size_t request) const {
+    return std::any_of(found_.targets.begin(), found_.targets.end(),
+                       [&](const Target& t) { return t.request == request; });
+  }
+
+  void drop_alternatives() {
+    for (size_t i = 0; i < options_.probes.size(); ++i) {
+      const auto& first = options_.probes[i].instead_of;
+      if (first && has_target(*first))
+        std::erase_if(found_.targets, [&](const Target& t) { return t.request == i; });
+    }
   }
 
   // A count shows nothing of a hit.

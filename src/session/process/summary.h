@@ -35,7 +35,7 @@ struct CallSummary {
 };
 
 // Why tracing ended.
-enum class End { kStopped, kDuration, kMaxEvents, kTargetExit, kTargetExec, kOutputFailed };
+enum class End { kStopped, kDuration, kMaxEvents, kTargetExit, kTargetExec, kOutputFailed, kScript };
 
 struct Summary {
   End end = End::kStopped;

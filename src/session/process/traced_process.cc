@@ -104,11 +104,13 @@ Status TracedProcess::arm() {
                          .clock = context_.clock,
                          .limit = context_.limit,
                          .latency_rate = context_.latency_rate,
-                         .lives = context_.lives};
+                         .lives = context_.lives,
+                         .hands_on_records = options.handlers != nullptr};
   TRY_OK(options.backend == Backend::kUprobe ? arm_uprobes(geometry.ring_size(), input)
                                              : arm_pads(geometry, spare, input));
   for (const probe::Module& module : plan_.probes.modules) module.release_pages();
-  if (stacks_ && options.mode == Mode::kTrace) (void)frame_names();  // of what is there now
+  if ((stacks_ || options.handlers) && options.mode == Mode::kTrace)
+    (void)frame_names();  // of what is there now
   hold_loader();
   if (target_->pads() && plan_.reads_memory(options)) reads_.emplace(*target_, plan_.probes.modules);
   return {};

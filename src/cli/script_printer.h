@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "cli/output/output.h"
+#include "script/front/script_output.h"
+
+namespace blip::cli {
+
+// Collects what a script prints and writes it in batches: when 64 KiB are full, and when flush() is called. While probes are in a
+// target it does not wait for a reader: is_full() says that no more can be taken for now.
+class ScriptPrinter final : public script::Writer {
+ public:
+  explicit ScriptPrinter(Output& output) : output_(output) {}
+
+  void write(std::string_view text) override;
+  void warn(std::string_view line) override;
+
+  // Writes what there is room for.
+  void flush();
+  // Waits a little for room before it says yes.
+  bool is_full();
+  // From now on text waits for its reader, as long as the output does.
+  void wait_for_reader() { waits_ = true; }
+  // Writes everything.
+  void finish();
+
+ private:
+  Output& output_;
+  std::string buffer_;
+  bool waits_ = false;
+};
+
+}  // namespace blip::cli

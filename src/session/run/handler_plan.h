@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <vector>
+
+#include "session/plan/handler_source.h"
+#include "session/plan/options.h"
+#include "session/run/handlers.h"
+
+namespace blip::session {
+
+// What a trace records for a script.
+class HandlerPlan final : public HandlerSource {
+ public:
+  // Both outlive it.
+  HandlerPlan(Handlers& handlers, const Options& options) : handlers_(handlers), options_(options) {}
+
+  Result<HitData> handler_at(const Target& target, const probe::Module& module,
+                             script::HitSite& site) override;
+
+ private:
+  Handlers& handlers_;
+  const Options& options_;
+};
+
+// The script's probes with a hit, as requests: Options::probes.
+Result<std::vector<ProbeRequest>> requests_of(const script::Script& script);
+
+}  // namespace blip::session

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+#include "session/script_run.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "ctf/clock.h"
+#include "session/run/hit_sink.h"
+
+namespace blip::session {
+
+namespace {
+
+constexpr size_t kMostGone = 256;  // processes whose names are kept
+constexpr uint64_t kNsPerMs = 1'000'000;
+
+}  // namespace
+
+ScriptRun::ScriptRun(Engine& engine) : engine_(engine) { engine_.begin(ctf::HostClocks::monotonic_ns()); }
+
+void ScriptRun::add(TracedProcess& process) {
+  const proc::Process& p = process.process();
+  process.events().add_sink(std::make_unique<HitSink>(engine_, p.pid(), p.ns_pid()));
+}
+
+void ScriptRun::keep_names(TracedProcess& process) {
+  gone_.emplace_back(process.process().pid(), std::move(process.frame_names()));
+  if (gone_.size() > kMostGone) gone_.pop_front();
+}
+
+bool ScriptRun::run_until(uint64_t ns) {
+  until_ = std::max(until_, ns);
+  engine_.run_until(until_);
+  return !engine_.is_held_up();
+}
+
+// At least one, so that a timer that waits for its records does not keep blip awake.
+std::optional<std::chrono::milliseconds> ScriptRun::time_until_due() const {
+  const auto due = engine_.next_due();
+  if (!due) return std::nullopt;
+  const uint64_t now = ctf::HostClocks::monotonic_ns();
+  return std::chrono::milliseconds(*due > now ? (*due - now + kNsPerMs - 1) / kNsPerMs : 1);
+}
+
+void ScriptRun::end(Totals& totals) {
+  engine_.end(ctf::HostClocks::monotonic_ns());
+  const EngineTotals& ran = engine_.totals();
+  totals.add({.events = ran.hits, .malformed = ran.malformed});
+  if (ran.late != 0)
+    totals.add_warning(fmt::format(
+        "{} hits were handled after younger ones: threads were held up in the middle of them for longer than "
+        "blip waits",
+        ran.late));
+  if (engine_.timers_left_out() != 0)
+    totals.add_warning(fmt::format("{} times a timer was due while blip did not run, and was left out",
+                                   engine_.timers_left_out()));
+}
+
+// A child that was forked has what its parent has.
+const std::vector<NamedFrame>& ScriptRun::names_at(const Roster::Processes& live, pid_t pid,
+                                                   uint64_t address) const {
+  static const std::vector<NamedFrame> unknown(1);
+  for (const auto& process : live)
+    if (process->process().pid() == pid) return process->frame_names().of(address, false);
+  for (auto gone = gone_.rbegin(); gone != gone_.rend(); ++gone)
+    if (gone->first == pid) return gone->second.of(address, false);
+  for (const auto& process : live)
+    if (process->frame_names().has(address)) return process->frame_names().of(address, false);
+  for (auto gone = gone_.rbegin(); gone != gone_.rend(); ++gone)
+    if (gone->second.has(address)) return gone->second.of(address, false);
+  return unknown;
+}
+
+}  // namespace blip::session

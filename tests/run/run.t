@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: MIT
+# blip run: scripts at probes, here in the text form of blocks. What languages add is in tests of their own.
+as: both
+case: runs handlers at hits, begin before and end behind them
+target: loop_calls 3
+run: blip run $LIB/../scripts/calls.blip -p $PID
+check: out.splitlines() == ["begin"] + [f"work({i}) in {PID}/{PID}" for i in range(3)] + [f"n[{PID}]: 3", "end"]
+expect-stderr: blip: armed 1 probes in
+expect-stderr: blip: 3 events, 0 discarded, 0 skipped
+
+case: a command is run from its first instruction to its end, and its status is passed on
+until: alone
+run: blip run $LIB/../scripts/calls.blip -- $TARGETS/spawned 3
+expect: work(77) in
+check: [line for line in out.splitlines() if line.startswith("work")] == [f"work({i}) in {p}/{p}" for i in (77, 0, 1, 2)
+  for p in re.findall(r"work\(77\) in (\d+)", out)]
+check: out.rstrip().endswith("end")
+expect-stderr: blip: 4 events, 0 discarded, 0 skipped
+
+case: timers need no target, and the script's code is blip's
+until: alone
+run: blip run $LIB/../scripts/timer.blip
+expect-exit: 7
+check: out == "ticks: 3\n"
+expect-stderr: blip: 0 events, 0 discarded, 0 skipped
+
+case: a script that probes wants a target
+run: blip run $LIB/../scripts/calls.blip
+usage: -p PID, --
+
+case: a script that is wrong is refused with its line
+run: blip run $LIB/../scripts/wrong.blip
+error: wrong.blip: line 3: no such probe: nonsense
+
+case: --parse-only reads the script, --check compiles it
+until: alone
+run: blip run --parse-only $LIB/../scripts/calls.blip
+check: out == "" and err == ""
+
+case: a script is a command by its first line
+target: loop_calls 2
+sh: ln -s $$(command -v blip) blip; PATH=$$PWD:$$PATH $LIB/../scripts/calls.blip -p $PID --duration 300ms
+expect: begin
+expect: end
+
+case: hits are run, discarded or skipped, exactly, and globals say the same
+target: loop_calls 200000
+run: blip run $LIB/../scripts/tally.blip -p $PID
+check: int(re.search(r"n: (\d+)", out)[1]) == summary.events
+check: summary.events + summary.discarded + summary.skipped == calls
+
+case: tiny buffers discard, exactly
+target: loop_calls 300000
+run: blip run $LIB/../scripts/tally.blip -p $PID --num-subbuf 2 --subbuf-size 4k
+check: int(re.search(r"n: (\d+)", out)[1]) == summary.events
+check: summary.events + summary.discarded + summary.skipped == calls
+
+case: stacks, their frames by name, and the thread's name
+target: stacks 3
+run: blip run $LIB/../scripts/stack.blip -p $PID
+expect: leaf < middle < outer by stacks
+expect: leaf < on_signal < 
+
+case: returns
+target: loop_calls 3
+run: blip run $LIB/../scripts/returns.blip -p $PID
+check: len(re.findall(r"^work returns -?\d+ on cpu \d+$", out, re.M)) == 3
+
+case: a library that comes later, its handlers and its place in the same globals
+target: plug_host 'l0 c0:5 u0' $TARGETS/libplug_a.so
+timeout: 60
+state: loose
+run: blip run $LIB/../scripts/plugin.blip -p $PID --wait-library
+check: int(re.search(r"calls\[plug_work\]: (\d+)", out)[1]) == calls
+
+case: static marks
+target: marks 6
+run: blip run $LIB/../scripts/mark.blip -p $PID
+expect: n: 6
+
+case: two processes share the script's globals
+target: workers 2
+run: blip run $LIB/../scripts/tally.blip -p $PID -p $worker1
+expect: n: 20
+
+case: processes of a name
+target: workers 3
+run: blip run $LIB/../scripts/tally.blip -n workers
+expect: n: 40
+
+case: a script without a hit lasts as long as its target
+until: alone
+run: blip run $LIB/../scripts/nothing.blip -c 'sleep 0.3'
+check: out.splitlines() == ["begin", "end"]
+
+case: a script without a hit lasts as long as a process that is there
+target: loop_calls 1
+run: blip run $LIB/../scripts/nothing.blip -p $PID
+check: out.splitlines() == ["begin", "end"]
+
+case: handlers that fail are told, and others go on
+target: loop_calls 4
+run: blip run $LIB/../scripts/failing.blip -p $PID
+check: out.splitlines() == ["1", "3"]
+check: err.count("probe 0: division by 0") == 2 and err.count("probe 1: too many operations for one hit") == 1
+
+case: a reader that goes away ends it, and the target is unharmed
+target: loop_calls 1000
+start: blip run $LIB/../scripts/chatty.blip -p $PID | head -1
+go:
+go:
+end: alone
+expect-exit: 0
+check: len(out.splitlines()) == 1
+go:
+
+case: while nobody reads, hits are discarded and nothing is lost silently
+target: loop_calls 100000
+start: blip run $LIB/../scripts/chatty.blip -p $PID --num-subbuf 2 --subbuf-size 16k --duration 2s |
+  (until test -e read; do sleep 0.05; done; tail -n 1)
+go:
+go:
+helper: touch read
+end: alone
+check: int(re.search(r"n: (\d+)", out)[1]) + summary.discarded == 200000 and summary.discarded > 0
+
+case: signals to blip itself
+sh: blip run $LIB/../scripts/signal.blip > out 2> err & until grep -q ready out; do sleep 0.02; done;
+  for i in 1 2 3; do kill -USR1 $!; sleep 0.05; done; wait $!; echo code $?; cat out
+check: out.splitlines() == ["code 0", "ready", "signal 1", "signal 2", "signal 3"]
+
+case: --check compiles for a target and arms nothing
+target: loop_calls 3
+until: alone
+run: blip run --check $LIB/../scripts/calls.blip -p $PID
+check: out == "" and err == ""
+
+case: --check says what is not there
+target: hammer 1
+until: alone
+run: blip run --check $LIB/../scripts/stack.blip -p $PID
+error: leaf
+
+case: --dry-run arms and takes out again, and runs nothing
+target: loop_calls 3
+until: alone
+run: blip run --dry-run $LIB/../scripts/calls.blip -p $PID
+check: out == ""
+expect-stderr: blip: armed 1 probes in
+expect-stderr: blip: 0 events, 0 discarded, 0 skipped
