@@ -74,6 +74,10 @@ Result<std::unique_ptr<script::Script>> script_of(const Command& command) {
   return parse_script(text, run.language);
 }
 
+using Kind = script::WantedProbe::Kind;
+
+bool is_of_lives(Kind kind) { return kind >= Kind::kProcessBegin && kind <= Kind::kThreadEnd; }
+
 // A script from its compiled handlers to its end. Members in the order they need each other.
 class ScriptRunner {
  public:
@@ -82,9 +86,11 @@ class ScriptRunner {
 
   int run() {
     if (const Status ready = prepare(); !ready) return tell(ready.error());
-    const bool is_alone = !has_target(command_.session);
     const bool runs = !command_.run.check && !command_.run.explain && command_.run.list_point.empty();
-    if (is_alone && !command_.session.probes.empty() && runs)
+    if (runs && !command_.session.probes.empty() && !has_target(command_.session))
+      if (const Status found = find_targets(); !found) return tell(found.error());
+    const bool is_alone = !has_target(command_.session);
+    if (is_alone && needs_target_ && runs)
       return tell(
           Error(ErrorKind::kUsage,
                 "the script probes processes: name one with -p PID or -n NAME, or a command after --"));
@@ -110,8 +116,20 @@ class ScriptRunner {
     TRY(command_.session.probes, session::requests_of(script_));
     TRY_OK(handlers_.add_probes_without_hit());
     command_.session.handlers = &plan_;
-    for (const script::WantedProbe& probe : script_.probes())
-      if (probe.kind == script::WantedProbe::Kind::kSignal) TRY_OK(signals_.catch_signal(probe.number));
+    for (const script::WantedProbe& probe : script_.probes()) {
+      if (probe.kind == Kind::kSignal) TRY_OK(signals_.catch_signal(probe.number));
+      needs_target_ |= script::has_hit(probe.kind) || is_of_lives(probe.kind) || probe.kind == Kind::kProfile;
+      command_.session.lifecycle |= is_of_lives(probe.kind);
+    }
+    return {};
+  }
+
+  // Every process that has the files which the script names.
+  Status find_targets() {
+    TRY(command_.session.pids, session::processes_of(script_));
+    command_.remarks.push_back(
+        fmt::format("{} {} the files that the script names", command_.session.pids.size(),
+                    command_.session.pids.size() == 1 ? "process has" : "processes have"));
     return {};
   }
 
@@ -189,6 +207,7 @@ class ScriptRunner {
   std::optional<session::Engine> engine_;
   ScriptSignals signals_;
   uint64_t rounds_ = 0;
+  bool needs_target_ = false;
   bool stopped_ = false;
 };
 

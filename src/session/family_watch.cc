@@ -24,6 +24,10 @@ void FamilyWatch::show_to(LiveShow& show) {
   if (lifecycle_) lifecycle_->show_to(show.merge());
 }
 
+void FamilyWatch::tell(ScriptRun& script) {
+  if (lifecycle_) lifecycle_->tell([&script](const LifeEvent& event) { script.add(event); });
+}
+
 void FamilyWatch::begin() {
   if (!family_) return;
   watch_all();

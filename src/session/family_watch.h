@@ -27,6 +27,7 @@ class FamilyWatch {
   // Before the first look: where the events go.
   Status write_to(TraceFiles& files);
   void show_to(LiveShow& show);
+  void tell(ScriptRun& script);
 
   // Before any of the processes can do anything that is to be told.
   void begin();
@@ -36,6 +37,8 @@ class FamilyWatch {
   void hear_of_children(TracedProcess& process);
   // All events up to this time have come.
   void settle(uint64_t heard_until_ns);
+  // No event that is still to be told is older; the end of time if none are told.
+  uint64_t complete_until() const { return lifecycle_ ? lifecycle_->complete_until() : UINT64_MAX; }
   // The last look of all.
   Status finish();
 

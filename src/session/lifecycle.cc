@@ -156,6 +156,7 @@ void Lifecycle::finish() {
 
 void Lifecycle::put(const std::vector<LifeEvent>& events) {
   for (const LifeEvent& event : events) {
+    if (told_) told_(event);
     const uint16_t id = ids_[event.kind];
     const ctf::EventClass& c = classes_.classes()[id - abi::kFirstClass];
     std::vector<uint8_t> record(c.record_size);  // with the header's place

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <utility>
@@ -30,6 +31,11 @@ class Lifecycle {
 
   // Where records of pads are to be put.
   LifeRecords& records() { return records_; }
+
+  // From now on, also tell events as they are. Those that are told once have the order of time.
+  void tell(std::function<void(const LifeEvent&)> told) { told_ = std::move(told); }
+  // No event that is still to be told is older.
+  uint64_t complete_until() const { return lives_.complete_until(); }
 
   // Before the first look: also write a stream of the trace, which must declare streams of several processes.
   Status write_to(const TraceOutput& output);
@@ -63,6 +69,7 @@ class Lifecycle {
   std::map<pid_t, int32_t> roots_;  // traced processes, as they see themselves
   std::unique_ptr<ctf::StreamWriter> stream_;
   std::unique_ptr<LiveSource> live_;
+  std::function<void(const LifeEvent&)> told_;
   uint64_t events_ = 0;
 };
 

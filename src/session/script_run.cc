@@ -15,6 +15,8 @@ namespace {
 
 constexpr size_t kMostGone = 256;  // processes whose names are kept
 constexpr uint64_t kNsPerMs = 1'000'000;
+// From when the kernel takes the time of a sample until the sample is in its ring.
+constexpr uint64_t kSampleDelayNs = 10 * kNsPerMs;
 
 }  // namespace
 
@@ -25,12 +27,46 @@ void ScriptRun::add(TracedProcess& process) {
   process.events().add_sink(std::make_unique<HitSink>(engine_, p.pid(), p.ns_pid()));
 }
 
+Status ScriptRun::sample(const proc::Process& process) {
+  TRY(std::unique_ptr<ScriptSampler> sampler, ScriptSampler::start(process, engine_));
+  if (sampler) samplers_.push_back(std::move(sampler));
+  return {};
+}
+
+void ScriptRun::drain_samples() {
+  for (const auto& sampler : samplers_) sampler->drain();
+}
+
+// A process begins when it is found, when it is forked and with each program; its first thread is the process.
+void ScriptRun::add(const LifeEvent& event) {
+  using Kind = script::WantedProbe::Kind;
+  const bool is_first = event.vtid == event.vpid;
+  const auto add = [&](Kind kind) {
+    engine_.add_life({.kind = kind, .time_ns = event.time_ns, .pid = event.vpid, .tid = event.vtid});
+  };
+  switch (event.kind) {
+    case LifeEvent::kProcessBegin:
+    case LifeEvent::kFork:
+    case LifeEvent::kExec:
+      return add(Kind::kProcessBegin);
+    case LifeEvent::kProcessEnd:
+      return add(Kind::kProcessEnd);
+    case LifeEvent::kThreadBegin:
+      return is_first ? void() : add(Kind::kThreadBegin);
+    case LifeEvent::kThreadEnd:
+      return is_first ? void() : add(Kind::kThreadEnd);
+    default:
+      return;
+  }
+}
+
 void ScriptRun::keep_names(TracedProcess& process) {
   gone_.emplace_back(process.process().pid(), std::move(process.frame_names()));
   if (gone_.size() > kMostGone) gone_.pop_front();
 }
 
 bool ScriptRun::run_until(uint64_t ns) {
+  if (!samplers_.empty()) ns -= std::min(ns, kSampleDelayNs);
   until_ = std::max(until_, ns);
   engine_.run_until(until_);
   return !engine_.is_held_up();
@@ -45,6 +81,10 @@ std::optional<std::chrono::milliseconds> ScriptRun::time_until_due() const {
 }
 
 void ScriptRun::end(Totals& totals) {
+  drain_samples();
+  uint64_t lost = 0;
+  for (const auto& sampler : samplers_) lost += sampler->lost();
+  totals.add({.discarded = lost});
   engine_.end(ctf::HostClocks::monotonic_ns());
   const EngineTotals& ran = engine_.totals();
   totals.add({.events = ran.hits, .malformed = ran.malformed});
@@ -66,6 +106,8 @@ const std::vector<NamedFrame>& ScriptRun::names_at(const Roster::Processes& live
     if (process->process().pid() == pid) return process->frame_names().of(address, false);
   for (auto gone = gone_.rbegin(); gone != gone_.rend(); ++gone)
     if (gone->first == pid) return gone->second.of(address, false);
+  for (const auto& sampler : samplers_)
+    if (sampler->pid() == pid || sampler->names().has(address)) return sampler->names().of(address, false);
   for (const auto& process : live)
     if (process->frame_names().has(address)) return process->frame_names().of(address, false);
   for (auto gone = gone_.rbegin(); gone != gone_.rend(); ++gone)

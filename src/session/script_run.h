@@ -4,12 +4,16 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "session/roster.h"
 #include "session/run/engine.h"
+#include "session/script_sampler.h"
 #include "session/totals.h"
+#include "session/watch/lives.h"
 
 namespace blip::session {
 
@@ -21,6 +25,12 @@ class ScriptRun {
 
   // The records of the process go to the script.
   void add(TracedProcess& process);
+  // It is sampled, if the script has profile probes.
+  Status sample(const proc::Process& process);
+  // Its samples go to the script, up to now.
+  void drain_samples();
+  // A process or a thread began or ended.
+  void add(const LifeEvent& event);
   // It has ended. Its names stay.
   void keep_names(TracedProcess& process);
 
@@ -39,6 +49,7 @@ class ScriptRun {
  private:
   Engine& engine_;
   uint64_t until_ = 0;
+  mutable std::vector<std::unique_ptr<ScriptSampler>> samplers_;
   mutable std::deque<std::pair<pid_t, FrameNames>> gone_;
 };
 

@@ -98,7 +98,7 @@ struct Session::Impl {
   void choose_buffers();
   void make_remarks();
   void begin_show(const Hooks& hooks);
-  void begin_script(const Hooks& hooks);
+  Status begin_script(const Hooks& hooks);
   Status go(TraceLoop& loop);
 };
 
@@ -177,10 +177,14 @@ void Session::Impl::begin_show(const Hooks& hooks) {
 }
 
 // Hits that came before wait in the rings.
-void Session::Impl::begin_script(const Hooks& hooks) {
-  if (!hooks.engine) return;
+Status Session::Impl::begin_script(const Hooks& hooks) {
+  if (!hooks.engine) return {};
   ScriptRun& script = outputs.begin_script(*hooks.engine);
   for (const auto& process : roster.live()) script.add(*process);
+  family.tell(script);
+  for (const auto& process : roster.live()) TRY_OK(script.sample(process->process()));
+  for (const proc::Process& process : roster.unarmed()) TRY_OK(script.sample(process));
+  return {};
 }
 
 // The command runs from here on.
@@ -197,10 +201,14 @@ Status Session::Impl::go(TraceLoop& loop) {
 Summary Session::Impl::run(const Hooks& hooks) {
   TraceLoop loop({context, roster, outputs, finder, armer, executed, family, totals}, hooks);
   begin_show(hooks);
-  begin_script(hooks);
+  const Status begun = begin_script(hooks);
   family.begin();
   Summary summary;
-  if (const Status gone = go(loop); !gone) {
+  const Status gone = go(loop);
+  if (!begun) {
+    summary.warnings.push_back("the script cannot be run: " + begun.error().message());
+    summary.failed = true;
+  } else if (!gone) {
     summary.warnings.push_back("the command could not be let go: " + gone.error().message());
     summary.failed = true;
   } else {

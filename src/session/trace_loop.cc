@@ -55,11 +55,12 @@ uint64_t TraceLoop::drain() {
   ScriptRun* const script = p_.outputs.script();
   if (script && script->is_held_up() && !script->go_on()) return 0;
   const ctf::ClockPair start = p_.context.clock.sample();
+  if (script) script->drain_samples();
   uint64_t bytes = 0;
   for (const auto& process : p_.roster.live()) bytes = std::max(bytes, process->events().drain(start));
   p_.family.settle(heard_until(start.ns));
   if (show) show->show();
-  if (script) script->run_until(heard_until(start.ns));
+  if (script) script->run_until(std::min(heard_until(start.ns), p_.family.complete_until()));
   return bytes;
 }
 
@@ -182,7 +183,7 @@ void TraceLoop::finish(Summary& summary) {
   if (hooks_.detached) hooks_.detached();
   for (const auto& process : p_.roster.live()) retire(*process);
   p_.outputs.note(p_.family.finish());
-  p_.totals.add_events(p_.family.events());
+  if (!p_.outputs.script()) p_.totals.add_events(p_.family.events());
   show_rest();
   if (ScriptRun* script = p_.outputs.script()) script->end(p_.totals);
   p_.totals.tell(summary, p_.outputs.error());

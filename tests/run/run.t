@@ -148,3 +148,29 @@ run: blip run --dry-run $LIB/../scripts/calls.blip -p $PID
 check: out == ""
 expect-stderr: blip: armed 1 probes in
 expect-stderr: blip: 0 events, 0 discarded, 0 skipped
+
+case: processes that begin and end, in the order of time with hits
+until: alone
+run: blip run $LIB/../scripts/lives.blip -- $TARGETS/spawned 3
+check: re.search(r"process begins (\d+)/\1 after 0\n(?s:.*)process ends \1/\1 after 4\nwork: 4\n$", out) is not None
+
+case: threads that begin and end, and the command's status
+until: alone
+run: blip run $LIB/../scripts/lives.blip -- $TARGETS/twenty
+expect-exit: 3
+check: len(re.findall(r"thread begins", out)) == 20 and len(re.findall(r"thread ends", out)) == 20 and "work: 20" in out
+
+case: without a target, every process that has the file
+sh: cp $TARGETS/loop_calls only_for_run_t; mkfifo in; (./only_for_run_t 5 < in > out &); exec 3> in; until grep -q ready out; do sleep 0.05; done;
+  blip run $LIB/../scripts/by_file.blip --duration 1s 2> err > said & until grep -q armed err; do sleep 0.05; done;
+  echo >&3; wait; exec 3>&-; cat said err
+expect: n: 5
+expect: 1 process has the files that the script names
+expect: 5 events, 0 discarded, 0 skipped
+
+case: samples of CPU time, with names
+target: hammer 1
+as: root
+until: 700ms
+run: blip run $LIB/../scripts/profile.blip -p $PID
+check: sum(int(n) for n in re.findall(r"samples\[.*\]: (\d+)", out)) > 20 and re.search(r"samples\[\w+\]", out)

@@ -12,6 +12,7 @@
 
 #include "base/directory.h"
 #include "base/path.h"
+#include "proc/files/maps.h"
 #include "proc/files/status.h"
 #include "proc/files/thread_names.h"
 
@@ -74,15 +75,33 @@ bool is_named(pid_t pid, std::string_view name) {
   return executable == name || read_comm(pid, pid) == name.substr(0, kCommLength);
 }
 
-Result<std::vector<pid_t>> find_processes(std::string_view name) {
+namespace {
+
+template <typename IsMeant>
+Result<std::vector<pid_t>> find_own(const IsMeant& is_meant) {
   TRY(const std::vector<pid_t> all, list_processes());
   const std::vector<pid_t> own = blip_and_ancestors();
   std::vector<pid_t> found;
   for (pid_t pid : all) {
     if (std::find(own.begin(), own.end(), pid) != own.end()) continue;
-    if (owned(pid) && is_named(pid, name)) found.push_back(pid);
+    if (owned(pid) && is_meant(pid)) found.push_back(pid);
   }
   return found;
+}
+
+}  // namespace
+
+Result<std::vector<pid_t>> find_processes(std::string_view name) {
+  return find_own([&](pid_t pid) { return is_named(pid, name); });
+}
+
+Result<std::vector<pid_t>> find_processes_with(const std::function<bool(const std::string&)>& is_meant) {
+  return find_own([&](pid_t pid) {
+    const auto maps = read_maps(pid);
+    return maps && std::any_of(maps->begin(), maps->end(), [&](const Map& map) {
+             return map.exec && map.file_backed() && is_meant(map.path);
+           });
+  });
 }
 
 }  // namespace blip::proc

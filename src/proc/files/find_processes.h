@@ -3,6 +3,8 @@
 
 #include <sys/types.h>
 
+#include <functional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -19,5 +21,8 @@ bool is_named(pid_t pid, std::string_view name);
 
 // Processes of that name that blip's user owns (root: all), without blip itself and its ancestors.
 Result<std::vector<pid_t>> find_processes(std::string_view name);
+
+// The same, of those that have mapped code of a file for which `is_meant` is true.
+Result<std::vector<pid_t>> find_processes_with(const std::function<bool(const std::string& path)>& is_meant);
 
 }  // namespace blip::proc

@@ -31,6 +31,9 @@ void read_period(Line& line, WantedProbe& probe) {
   if (probe.period.count() <= 0) line.fail("a timer needs a period, in ns");
 }
 void read_signal(Line& line, WantedProbe& probe) { probe.number = static_cast<int>(line.small_number(64)); }
+void read_process(Line& line, WantedProbe& probe) {
+  if (line.is_number_next()) probe.number = static_cast<int>(line.small_number(INT32_MAX));
+}
 void read_name(Line& line, WantedProbe& probe) {
   probe.module = line.quoted();
   probe.name = line.quoted();
@@ -45,11 +48,21 @@ void read_line(Line& line, WantedProbe& probe) {
 }
 
 constexpr KindRow kKinds[] = {
-    {"begin", Kind::kBegin, read_nothing},    {"end", Kind::kEnd, read_nothing},
-    {"error", Kind::kError, read_nothing},    {"never", Kind::kNever, read_nothing},
-    {"timer", Kind::kTimer, read_period},     {"signal", Kind::kSignal, read_signal},
-    {"function", Kind::kFunction, read_name}, {"return", Kind::kReturn, read_name},
-    {"mark", Kind::kMark, read_name},         {"instruction", Kind::kInstruction, read_instruction},
+    {"begin", Kind::kBegin, read_nothing},
+    {"end", Kind::kEnd, read_nothing},
+    {"error", Kind::kError, read_nothing},
+    {"never", Kind::kNever, read_nothing},
+    {"timer", Kind::kTimer, read_period},
+    {"profile", Kind::kProfile, read_period},
+    {"signal", Kind::kSignal, read_signal},
+    {"process_begin", Kind::kProcessBegin, read_process},
+    {"process_end", Kind::kProcessEnd, read_process},
+    {"thread_begin", Kind::kThreadBegin, read_process},
+    {"thread_end", Kind::kThreadEnd, read_process},
+    {"function", Kind::kFunction, read_name},
+    {"return", Kind::kReturn, read_name},
+    {"mark", Kind::kMark, read_name},
+    {"instruction", Kind::kInstruction, read_instruction},
     {"line", Kind::kLine, read_line},
 };
 

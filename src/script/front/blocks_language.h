@@ -4,7 +4,9 @@
 //
 //     probe 0 begin | end | error | never
 //     probe 1 timer 1000000000                       every so many ns
+//     probe 1 profile 10000000                       each time a thread has used so many ns of CPU time
 //     probe 2 signal 10
+//     probe 2 process_begin | process_end | thread_begin | thread_end [PID]
 //     probe 3 function "MODULE" "NAME" | return ... | mark ...      "": the executable
 //     probe 4 instruction "MODULE" "NAME" 12         NAME + 12
 //     probe 5 line "FILE" 120

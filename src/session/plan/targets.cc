@@ -2,7 +2,6 @@
 #include "session/plan/targets.h"
 
 #include <fmt/core.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <map>
@@ -10,6 +9,7 @@
 #include <set>
 #include <tuple>
 
+#include "base/same_file.h"
 #include "elf/demangle.h"
 #include "probe/code/functions.h"
 #include "session/plan/all_instructions.h"
@@ -22,14 +22,6 @@ namespace blip::session {
 namespace {
 
 constexpr size_t kManyProbes = 16;
-
-// A file may be replaced while a process has it mapped: then its path is all there is.
-bool is_same_file(const std::string& mapped, const std::string& named) {
-  struct stat a, b;
-  if (mapped == named) return true;
-  return ::stat(mapped.c_str(), &a) == 0 && ::stat(named.c_str(), &b) == 0 && a.st_dev == b.st_dev &&
-         a.st_ino == b.st_ino;
-}
 
 class TargetFinder {
  public:

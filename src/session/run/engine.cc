@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "abi/layout.h"
 
@@ -130,8 +131,58 @@ void Engine::run_until(uint64_t until_ns) {
   }
 }
 
+namespace {
+
+constexpr uint16_t kOwnClass = 0;  // of no record in a ring
+
+struct OwnRecord {
+  uint64_t site;
+  uint32_t tid, cpu;
+};
+
+}  // namespace
+
+void Engine::add_life(const Life& life) {
+  const auto& probes = handlers_.script().probes();
+  if (!own_ring_) own_ring_ = queue_.open_ring();
+  for (size_t i = 0; i < probes.size(); ++i) {
+    const bool is_meant = probes[i].number == 0 || probes[i].number == life.pid;
+    if (probes[i].kind == life.kind && is_meant)
+      add_own(*own_ring_, {.probe = i, .time_ns = life.time_ns, .pid = life.pid, .tid = life.tid});
+  }
+}
+
+void Engine::add_own(HitQueue::Ring ring, const OwnHit& hit) {
+  const OwnRecord record{*handlers_.site_of(hit.probe), static_cast<uint32_t>(hit.tid), hit.cpu};
+  queue_.add(ring,
+             {.time_ns = hit.time_ns,
+              .stack = hit.stack,
+              .size = sizeof record,
+              .pid = hit.pid,
+              .class_id = kOwnClass},
+             reinterpret_cast<const uint8_t*>(&record));
+}
+
+void Engine::run_own(const QueuedHit& hit) {
+  OwnRecord record;
+  std::memcpy(&record, queue_.oldest_record().data(), sizeof record);
+  const script::UserIds& ids = ids_of(hit.pid);
+  run_site(record.site, {.clock = hit.time_ns,
+                         .probe = record.site,
+                         .pid = static_cast<uint32_t>(hit.pid),
+                         .tid = record.tid,
+                         .cpu = record.cpu,
+                         .uid = ids.uid,
+                         .gid = ids.gid,
+                         .captured = {},
+                         .machine = nullptr,
+                         .stack = hit.stack != 0 ? std::optional(hit.stack) : std::nullopt});
+  queue_.drop_oldest();
+}
+
 void Engine::run_hit() {
   const QueuedHit hit = queue_.oldest();
+  if (hit.class_id == kOwnClass) return run_own(hit);
   HitDecoder* decoder = hit.class_id < decoders_.size() ? decoders_[hit.class_id].get() : nullptr;
   DecodedHit decoded;
   const bool is_fine = decoder && decoder->decode(queue_.oldest_record(), decoded) &&

@@ -44,6 +44,22 @@ class Engine {
   void add(HitQueue::Ring ring, const QueuedHit& hit, const uint8_t* untrusted_record) {
     queue_.add(ring, hit, untrusted_record);
   }
+  // A process or a thread begins or ends, for handlers of such probes.
+  struct Life {
+    script::WantedProbe::Kind kind;
+    uint64_t time_ns;
+    int32_t pid, tid;
+  };
+  void add_life(const Life& life);
+  // Something that no pad has recorded fires a probe whose handler is all in blip.
+  struct OwnHit {
+    size_t probe;  // of the script
+    uint64_t time_ns;
+    int32_t pid, tid;
+    uint32_t cpu = 0;
+    uint64_t stack = 0;
+  };
+  void add_own(HitQueue::Ring ring, const OwnHit& hit);
   // The number of a stack, for QueuedHit::stack. Equal stacks of one process have one number.
   uint64_t number_of_stack(int32_t pid, std::span<const uint64_t> frames);
   // Its process and frames, innermost first; null: no stack has that number.
@@ -65,6 +81,7 @@ class Engine {
   // A signal has come for handlers of WantedProbe::kSignal.
   void run_signal(int number, uint64_t now_ns);
 
+  const script::Script& script() const { return handlers_.script(); }
   // How many bytes of records wait.
   uint64_t waiting() const { return queue_.bytes(); }
   EngineTotals totals() const;
@@ -78,6 +95,7 @@ class Engine {
   class ExitSink;
 
   void run_hit();
+  void run_own(const QueuedHit& hit);
   void run_site(uint64_t number, const script::HitContext& context);
   script::HitContext own_context(uint64_t number, uint64_t now_ns) const;
   const script::UserIds& ids_of(int32_t pid);
@@ -93,6 +111,7 @@ class Engine {
   std::optional<script::Interpreter> interpreter_;
   size_t interpreted_ = 0;  // functions that the interpreter knows
   HitQueue queue_;
+  std::optional<HitQueue::Ring> own_ring_;  // of records that blip makes itself
   Timers timers_;
   std::vector<std::unique_ptr<HitDecoder>> decoders_;  // by class id
   std::map<Stack, uint64_t> stack_numbers_;

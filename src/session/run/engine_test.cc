@@ -292,6 +292,45 @@ TEST(Engine, handlers_that_come_later_keep_the_globals) {
   EXPECT_TRUE(scene.out().ends_with("timer 100 sees 2\n")) << scene.out();
 }
 
+constexpr char kLives[] = R"(probe 0 function "" "f"
+probe 1 process_begin
+probe 2 process_end 7
+format 0 "%d %d %d\x0a" (i64, i64, i64)
+function h probe 0 at hit
+b0:
+  c = clock
+  emit 0 (0, c, 0)
+  return
+function b probe 1 at blip
+b0:
+  p = pid
+  t = tid
+  emit 0 (1, p, t)
+  return
+function e probe 2 at blip
+b0:
+  p = pid
+  t = tid
+  emit 0 (2, p, t)
+  return
+)";
+
+TEST(Engine, lives_come_between_hits_by_time_and_only_to_those_who_ask) {
+  using Kind = script::WantedProbe::Kind;
+  Scene scene(kLives);
+  const uint64_t f = scene.site(0);
+  const auto ring = scene.ring();
+  scene.engine().begin(0);
+  scene.hit(ring, 20, f);
+  scene.engine().add_life({.kind = Kind::kProcessBegin, .time_ns = 10, .pid = 7, .tid = 8});
+  scene.engine().add_life({.kind = Kind::kThreadBegin, .time_ns = 11, .pid = 7, .tid = 9});
+  scene.engine().add_life({.kind = Kind::kProcessEnd, .time_ns = 30, .pid = 6, .tid = 6});
+  scene.engine().add_life({.kind = Kind::kProcessEnd, .time_ns = 31, .pid = 7, .tid = 7});
+  scene.engine().run_until(40);
+  EXPECT_EQ(scene.out(), "1 7 8\n0 20 0\n2 7 7\n");
+  EXPECT_EQ(scene.engine().totals().hits, 1U);
+}
+
 TEST(Engine, numbers_stacks_by_process_and_frames) {
   Scene scene(kAll);
   const std::vector<uint64_t> x = {1, 2}, y = {1, 2, 3};

@@ -3,12 +3,16 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <map>
 
 #include "base/path.h"
+#include "base/same_file.h"
 #include "elf/mark_spec.h"
 #include "elf/match.h"
 #include "probe/code/functions.h"
+#include "proc/files/find_processes.h"
+#include "proc/files/process.h"
 #include "session/plan/contexts.h"
 
 namespace blip::session {
@@ -107,6 +111,29 @@ Result<HitData> HandlerPlan::handler_at(const Target& target, const probe::Modul
   TRY(Handlers::AtHit made, handlers_.add_site(probe, place_of(target, module), site));
   return HitData{
       .hit = std::move(made.hit), .fields = {}, .kept = std::move(made.kept), .number = made.number};
+}
+
+Result<std::vector<pid_t>> processes_of(const script::Script& script) {
+  std::vector<std::string> modules;
+  for (const WantedProbe& probe : script.probes()) {
+    if (!script::has_hit(probe.kind)) continue;
+    if (probe.module.empty())
+      return Error(ErrorKind::kUsage,
+                   "the script probes processes: name one with -p PID or -n NAME, or a command after --");
+    modules.push_back(probe.module);
+  }
+  const auto is_meant = [&](const std::string& path) {
+    return std::any_of(modules.begin(), modules.end(), [&](const std::string& module) {
+      return is_path(module) && !elf::is_glob(module) ? is_same_file(path, module)
+                                                      : elf::module_matches(module, basename_of(path));
+    });
+  };
+  TRY(std::vector<pid_t> pids, proc::find_processes_with(is_meant));
+  std::erase_if(pids, [](pid_t pid) { return !proc::Process::open(pid); });
+  if (!pids.empty()) return pids;
+  return Error(ErrorKind::kNotFound,
+               fmt::format("no process of yours has code of {}: name one with -p PID, or a command after --",
+                           modules.front()));
 }
 
 Result<std::vector<ProbeRequest>> requests_of(const script::Script& script) {

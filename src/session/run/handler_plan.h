@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <sys/types.h>
+
 #include <vector>
 
 #include "session/plan/handler_source.h"
@@ -25,5 +27,9 @@ class HandlerPlan final : public HandlerSource {
 
 // The script's probes with a hit, as requests: Options::probes.
 Result<std::vector<ProbeRequest>> requests_of(const script::Script& script);
+
+// The user's processes that have a file mapped which a probe of the script names. An error: there is none, or a probe names no
+// file.
+Result<std::vector<pid_t>> processes_of(const script::Script& script);
 
 }  // namespace blip::session
