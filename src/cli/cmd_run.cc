@@ -85,7 +85,10 @@ class ScriptRunner {
       : command_(command), script_(script), output_(output), printer_(output) {}
 
   int run() {
-    if (const Status ready = prepare(); !ready) return tell(ready.error());
+    if (const Status ready = prepare(); !ready) {
+      say_error(ready.error().message());
+      return kExitFailed;
+    }
     const bool runs = !command_.run.check && !command_.run.explain && command_.run.list_point.empty();
     if (runs && !command_.session.probes.empty() && !has_target(command_.session))
       if (const Status found = find_targets(); !found) return tell(found.error());

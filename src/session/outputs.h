@@ -35,7 +35,10 @@ class Outputs {
   // From now on, the events of the process go there.
   Status add(TracedProcess& process) {
     if (show_) show_->add(process);
-    if (script_) script_->add(process);
+    if (script_) {
+      script_->add(process);
+      TRY_OK(script_->sample(process.process()));
+    }
     return files_ ? files_->add(process) : Status();
   }
 

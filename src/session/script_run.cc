@@ -28,8 +28,10 @@ void ScriptRun::add(TracedProcess& process) {
 }
 
 Status ScriptRun::sample(const proc::Process& process) {
-  TRY(std::unique_ptr<ScriptSampler> sampler, ScriptSampler::start(process, engine_));
-  if (sampler) samplers_.push_back(std::move(sampler));
+  auto sampler = ScriptSampler::start(process, engine_);
+  if (!sampler && sampler.error().kind() == ErrorKind::kGone) return {};
+  if (!sampler) return sampler.error();
+  if (*sampler) samplers_.push_back(*std::move(sampler));
   return {};
 }
 
@@ -61,6 +63,13 @@ void ScriptRun::add(const LifeEvent& event) {
 }
 
 void ScriptRun::keep_names(TracedProcess& process) {
+  const auto sampler = std::find_if(samplers_.begin(), samplers_.end(),
+                                    [&](const auto& s) { return s->pid() == process.process().pid(); });
+  if (sampler != samplers_.end()) {
+    (*sampler)->drain();
+    lost_samples_ += (*sampler)->lost();
+    samplers_.erase(sampler);
+  }
   gone_.emplace_back(process.process().pid(), std::move(process.frame_names()));
   if (gone_.size() > kMostGone) gone_.pop_front();
 }
@@ -82,9 +91,8 @@ std::optional<std::chrono::milliseconds> ScriptRun::time_until_due() const {
 
 void ScriptRun::end(Totals& totals) {
   drain_samples();
-  uint64_t lost = 0;
-  for (const auto& sampler : samplers_) lost += sampler->lost();
-  totals.add({.discarded = lost});
+  for (const auto& sampler : samplers_) lost_samples_ += sampler->lost();
+  totals.add({.discarded = lost_samples_});
   engine_.end(ctf::HostClocks::monotonic_ns());
   const EngineTotals& ran = engine_.totals();
   totals.add({.events = ran.hits, .malformed = ran.malformed});

@@ -50,6 +50,7 @@ class ScriptRun {
   Engine& engine_;
   uint64_t until_ = 0;
   mutable std::vector<std::unique_ptr<ScriptSampler>> samplers_;
+  uint64_t lost_samples_ = 0;
   mutable std::deque<std::pair<pid_t, FrameNames>> gone_;
 };
 

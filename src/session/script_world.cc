@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "base/path.h"
 #include "proc/files/process_facts.h"
 
 namespace blip::session {
@@ -83,9 +84,20 @@ script::UserIds ScriptWorld::user_ids(uint64_t pid) {
   return known->second;
 }
 
+// The place in the source is looked up when it is first asked for. Another process may have another file at the address.
 script::FiredProbe ScriptWorld::probe(uint64_t number) {
   const auto& sites = handlers_.sites();
-  return number < sites.size() ? sites[number].fired : script::FiredProbe();
+  if (number >= sites.size()) return {};
+  script::FiredProbe fired = sites[number].fired;
+  if (!sites[number].has_hit || !session_) return fired;
+  const auto [known, is_new] = places_.try_emplace(number);
+  if (is_new)
+    for (const NamedFrame& f : session_->names_at(0, sites[number].address))
+      if (!f.is_inlined && f.module == basename_of(fired.place.module))
+        known->second = {.function = {}, .offset = 0, .module = {}, .file = f.file, .line = f.line};
+  fired.place.file = known->second.file;
+  fired.place.line = known->second.line;
+  return fired;
 }
 
 uint64_t ScriptWorld::realtime_ns(uint64_t clock) { return clock + realtime_offset_; }

@@ -44,6 +44,7 @@ class ScriptWorld final : public script::World {
   uint64_t realtime_offset_ = 0;
   std::map<pid_t, ThreadNames> threads_;
   std::map<pid_t, script::UserIds> users_;
+  std::map<uint64_t, script::CodeName> places_;  // of sites, with their source lines
 };
 
 }  // namespace blip::session

@@ -180,9 +180,11 @@ void Session::Impl::begin_show(const Hooks& hooks) {
 Status Session::Impl::begin_script(const Hooks& hooks) {
   if (!hooks.engine) return {};
   ScriptRun& script = outputs.begin_script(*hooks.engine);
-  for (const auto& process : roster.live()) script.add(*process);
   family.tell(script);
-  for (const auto& process : roster.live()) TRY_OK(script.sample(process->process()));
+  for (const auto& process : roster.live()) {
+    script.add(*process);
+    TRY_OK(script.sample(process->process()));
+  }
   for (const proc::Process& process : roster.unarmed()) TRY_OK(script.sample(process));
   return {};
 }

@@ -114,7 +114,6 @@ void TraceLoop::retire(TracedProcess& process) {
   p_.family.hear_of_children(process);
   if (const auto& error = process.events().output_error()) p_.outputs.note(*error);
   p_.totals.add(process);
-  if (ScriptRun* script = p_.outputs.script(); script && process.target().left()) script->keep_names(process);
 }
 
 bool TraceLoop::more_may_come() const {
@@ -141,6 +140,7 @@ std::optional<End> TraceLoop::drop_gone() {
     const char* how = *last == End::kTargetExec ? "has called exec" : "has gone";
     notice(fmt::format("process {} {}", (*p)->process().pid(), how));
     retire(**p);
+    if (ScriptRun* script = p_.outputs.script()) script->keep_names(**p);
     p = live.erase(p);
     last.reset();  // of the one that was dropped, not of those left
   }

@@ -64,7 +64,7 @@ expect: leaf < on_signal <
 case: returns
 target: loop_calls 3
 run: blip run $LIB/../scripts/returns.blip -p $PID
-check: len(re.findall(r"^work returns -?\d+ on cpu \d+$", out, re.M)) == 3
+check: len(re.findall(r"^work returns -?\d+ on cpu \d+ \(\S*work\.h:\d+\)$", out, re.M)) == 3
 
 case: a library that comes later, its handlers and its place in the same globals
 target: plug_host 'l0 c0:5 u0' $TARGETS/libplug_a.so
@@ -174,3 +174,8 @@ as: root
 until: 700ms
 run: blip run $LIB/../scripts/profile.blip -p $PID
 check: sum(int(n) for n in re.findall(r"samples\[.*\]: (\d+)", out)) > 20 and re.search(r"samples\[\w+\]", out)
+
+case: frames of a process that has gone still have names
+until: alone
+run: blip run $LIB/../scripts/stack_at_end.blip -- $TARGETS/spawned 3
+expect: work < main

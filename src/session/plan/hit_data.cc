@@ -138,7 +138,10 @@ class TargetSite final : public script::HitSite {
 
 Result<HitData> HitDataMaker::of_handler(const Target& target) {
   TargetSite site(scopes_, target, options_.probes[target.request].kind == ProbeKind::kReturn);
-  TRY(HitData data, options_.handlers->handler_at(target, modules_[target.module], site));
+  auto made = options_.handlers->handler_at(target, modules_[target.module], site);
+  // What is wrong with a script is no wrong use of blip.
+  if (!made) return Error(ErrorKind::kUnsupported, made.error().message());
+  HitData data = *std::move(made);
   if (is_too_long(data.hit))
     return Error(ErrorKind::kUnsupported, "the handler takes too many steps at a hit: make it shorter");
   if (jit::mentions(data.hit, Op::kLatency) && records_monotonic_time(options_))

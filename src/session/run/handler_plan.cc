@@ -108,7 +108,8 @@ Result<ProbeRequest> request_of(const WantedProbe& wanted, size_t number) {
 Result<HitData> HandlerPlan::handler_at(const Target& target, const probe::Module& module,
                                         script::HitSite& site) {
   const size_t probe = *options_.probes[target.request].wanted;
-  TRY(Handlers::AtHit made, handlers_.add_site(probe, place_of(target, module), site));
+  TRY(Handlers::AtHit made,
+      handlers_.add_site(probe, place_of(target, module), site, module.to_target(target.point.addr).value));
   return HitData{
       .hit = std::move(made.hit), .fields = {}, .kept = std::move(made.kept), .number = made.number};
 }

@@ -78,7 +78,8 @@ std::optional<uint64_t> Handlers::site_of(size_t probe) const {
   return found == without_hit_.end() ? std::nullopt : std::optional(found->second);
 }
 
-Result<Handlers::AtHit> Handlers::add_site(size_t probe, script::CodeName place, HitSite& site) {
+Result<Handlers::AtHit> Handlers::add_site(size_t probe, script::CodeName place, HitSite& site,
+                                           uint64_t address) {
   OfProbe& all = probes_[probe];
   size_t which = 0;
   if (all.everywhere) {
@@ -91,6 +92,7 @@ Result<Handlers::AtHit> Handlers::add_site(size_t probe, script::CodeName place,
   sites_.push_back({.function = v.function,
                     .captured = static_cast<uint32_t>(captured),
                     .has_hit = true,
+                    .address = address,
                     .fired = {.wanted = probe, .place = std::move(place)}});
   return AtHit{.number = sites_.size() - 1, .hit = v.hit, .kept = v.kept};
 }

@@ -19,6 +19,7 @@ struct HandlerSite {
   uint32_t function = 0;  // in the program
   uint32_t captured = 0;  // values in its records
   bool has_hit = false;
+  uint64_t address = 0;  // in the process that it was found in
   script::FiredProbe fired{};
 };
 
@@ -37,7 +38,7 @@ class Handlers {
     script::HitProgram kept{};
   };
   // The handler of probes()[probe] at one more place, with `place` as its name.
-  Result<AtHit> add_site(size_t probe, script::CodeName place, script::HitSite& site);
+  Result<AtHit> add_site(size_t probe, script::CodeName place, script::HitSite& site, uint64_t address = 0);
 
   const script::Program& program() const { return program_; }
   std::vector<state::Map>& maps() { return maps_; }
