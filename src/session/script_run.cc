@@ -101,6 +101,9 @@ void ScriptRun::end(Totals& totals) {
         "{} hits were handled after younger ones: threads were held up in the middle of them for longer than "
         "blip waits",
         ran.late));
+  if (ran.stackless != 0)
+    totals.add_warning(
+        fmt::format("{} hits have no stack: there were too many different ones", ran.stackless));
   if (engine_.timers_left_out() != 0)
     totals.add_warning(fmt::format("{} times a timer was due while blip did not run, and was left out",
                                    engine_.timers_left_out()));

@@ -179,3 +179,27 @@ case: frames of a process that has gone still have names
 until: alone
 run: blip run $LIB/../scripts/stack_at_end.blip -- $TARGETS/spawned 3
 expect: work < main
+
+case: children that a traced process forks run the same handlers
+target: forker 3
+run: blip run $LIB/../scripts/tally.blip -p $PID
+check: int(re.search(r"n: (\d+)", out)[1]) == summary.events == 60
+
+case: -n NAME --wait waits for a process
+sh: cp $TARGETS/loop_calls awaited_run_t; mkfifo in; exec 3<> in;
+  blip run $LIB/../scripts/tally.blip -n awaited_run_t --wait --duration 4s > said 2> err 3>&- & blip=$$!;
+  until grep -q waiting err; do sleep 0.05; done; ./awaited_run_t 7 < in > out 3>&- & target=$$!; until grep -q armed err; do sleep 0.05; done;
+  echo >&3; wait $$blip; kill $$target; cat said err
+expect: n: 7
+expect: waiting for a process named awaited_run_t
+
+case: -e with --lang, output to a file
+sh: blip run -q --lang blocks -e "$$(cat $LIB/../scripts/timer.blip)" -o printed; echo code $$?; cat printed
+check: out.splitlines() == ["code 7", "ticks: 3"]
+
+case: a script in standard input, and one that no language takes
+sh: blip run -q --lang blocks - < $LIB/../scripts/timer.blip; echo code $$?; blip run -e 'no script' 2>&1; echo code $$?
+expect: ticks: 3
+expect: code 7
+expect: --lang
+expect: code 1

@@ -82,7 +82,14 @@ void Engine::add_classes(const std::vector<ctf::EventClass>& all) {
     if (!decoders_[c.id] && !c.of_blip && !c.tells_lives) decoders_[c.id] = std::make_unique<HitDecoder>(c);
 }
 
+// None above a limit: each is kept to the end.
 uint64_t Engine::number_of_stack(int32_t pid, std::span<const uint64_t> frames) {
+  constexpr size_t kMostStacks = 1 << 18;
+  if (stacks_.size() >= kMostStacks) {
+    const auto known = stack_numbers_.find({pid, {frames.begin(), frames.end()}});
+    totals_.stackless += known == stack_numbers_.end();
+    return known == stack_numbers_.end() ? 0 : known->second;
+  }
   const auto [known, is_new] =
       stack_numbers_.try_emplace({pid, {frames.begin(), frames.end()}}, stacks_.size() + 1);
   if (is_new) stacks_.push_back(&known->first);

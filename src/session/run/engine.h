@@ -26,6 +26,7 @@ struct EngineTotals {
   uint64_t malformed = 0;  // records that no pad can have written
   uint64_t not_run = 0;    // of hits after the script had ended
   uint64_t late = 0;       // hits that came after a younger one had been handled
+  uint64_t stackless = 0;  // hits whose stack had no room
 };
 
 class Engine {

@@ -34,8 +34,8 @@ class WatchedSite final : public HitSite {
   bool asked_ = false;
 };
 
-Error broken(const Error& error) {
-  return Error(ErrorKind::kUnsupported, "a defect of blip: the handler is not valid: " + error.message());
+Error unusable(const Error& error) {
+  return Error(ErrorKind::kUnsupported, "the handler cannot be run: " + error.message());
 }
 
 }  // namespace
@@ -52,7 +52,7 @@ Result<script::Lowered> Handlers::lower(size_t probe, HitSite* site) {
 // What the language adds is checked as if it came from a file.
 Status Handlers::check_added(size_t first_function) {
   const Status valid = script::verify(program_, first_function);
-  return valid ? Status() : Status(broken(valid.error()));
+  return valid ? Status() : Status(unusable(valid.error()));
 }
 
 void Handlers::make_maps() {
