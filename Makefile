@@ -4,7 +4,7 @@ BUILD ?= build
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 
-.PHONY: all build demo test cycles torture soak suites values stacks bench fuzz tidy tsan asan plots coverage coverage-unit install deb format lint clean deps-build deps-test deps-bench deps-soak deps-suites deps-deb
+.PHONY: all build demo test cycles torture soak suites suites-bt values stacks bench fuzz tidy tsan asan plots coverage coverage-unit install deb format lint clean deps-build deps-test deps-bench deps-soak deps-suites deps-deb
 
 all: build
 
@@ -68,6 +68,13 @@ suites: deps-suites
 	@cmake -S . -B $(BUILD) -G Ninja >/dev/null
 	@cmake --build $(BUILD) -j $(JOBS) --target blip
 	@tests/suites.py --build $(BUILD) $(SUITES)
+
+# bpftrace's own tests of user space, from a checkout of it: make suites-bt SUITES=DIR. tests/suites/bpftrace.py says which count.
+suites-bt: deps-test
+	@cmake -S . -B $(BUILD) -G Ninja >/dev/null
+	@cmake --build $(BUILD) -j $(JOBS) --target blip bt_parse
+	@tests/suites/bpftrace.py $(SUITES) --blip $(BUILD)/blip --parser --kept $(BUILD)/bpftrace_parser.txt
+	@tests/suites/bpftrace.py $(SUITES) --blip $(BUILD)/blip --kept $(BUILD)/bpftrace_runtime.txt
 
 # BENCH_QUICK=1 is the short cut; BENCH="--only TEXT..." selects (bench/run.py --list names what there is). A blip with all debugging
 # information is what blip is started on where there should be much of it.

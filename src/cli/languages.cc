@@ -7,6 +7,7 @@
 #include <iterator>
 #include <optional>
 
+#include "bt/script.h"
 #include "script/front/blocks_language.h"
 
 namespace blip::cli {
@@ -17,6 +18,7 @@ using script::Language;
 
 // In the order in which they are tried for a text without a name.
 constexpr Language kLanguages[] = {
+    bt::kLanguage,
     {"blocks", "blip's blocks", ".blip", script::parse_blocks},
 };
 

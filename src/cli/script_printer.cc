@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "cli/script_printer.h"
 
+#include <cstdio>
+
 #include "cli/notices.h"
 
 namespace blip::cli {
@@ -24,6 +26,10 @@ void ScriptPrinter::write(std::string_view text) {
 }
 
 void ScriptPrinter::warn(std::string_view line) { say_error(line); }
+
+void ScriptPrinter::write_error(std::string_view line) {
+  std::fprintf(stderr, "%.*s\n", static_cast<int>(line.size()), line.data());
+}
 
 void ScriptPrinter::flush() {
   if (buffer_.empty()) {

@@ -17,6 +17,7 @@ class ScriptPrinter final : public script::Writer {
 
   void write(std::string_view text) override;
   void warn(std::string_view line) override;
+  void write_error(std::string_view line) override;
 
   // Writes what there is room for.
   void flush();

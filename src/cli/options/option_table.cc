@@ -156,10 +156,10 @@ constexpr OptionFact kOptions[] = {
      "the script itself, in place of FILE. Its language is found out, unless --lang says it", kRun,
      "the script itself, in place of FILE"},
     {OptionId::kLanguage, OptionGroup::kScript, "", "lang", "LANG",
-     "the language of the script: blocks (the text form of compiled handlers, docs/design/blocks.md). "
-     "Without "
-     "this option, a file's suffix says it: .blip",
-     kRun, "the script's language: blocks"},
+     "the language of the script: bpftrace, or blocks (the text form of compiled handlers, "
+     "docs/design/blocks.md). Without this option, a file's suffix says it: .bt, .blip; a text is in the "
+     "first language that it is right in",
+     kRun, "the script's language: bpftrace, blocks"},
     {OptionId::kGlobal, OptionGroup::kScript, "G", "global", "NAME=VALUE",
      "give a global of the script another value at the start. Repeatable", kRun,
      "set a global of the script at the start"},

@@ -26,6 +26,7 @@ using state::ValueType;
 enum class BlockOp : uint8_t {
   kText = static_cast<uint8_t>(Op::kEntryValue) + 1,
   kReadText,
+  kReadBytes,  // b bytes at address a, at most `value` of them: all or none
   kDefault,
   kClock,
   kProbe,

@@ -117,6 +117,7 @@ constexpr std::array<Operation, kOperations> kTable{{
 
     making(with_value(pure(BlockOp::kText, "text", 0), V::kText), R::kText),
     making(at_target(faulting(with_value(pure(BlockOp::kReadText, "read_text", 1), V::kNumber))), R::kText),
+    making(at_target(faulting(with_value(pure(BlockOp::kReadBytes, "read_bytes", 2), V::kNumber))), R::kText),
     {.op = op_of(BlockOp::kDefault),
      .name = "default",
      .operands = 2,

@@ -18,7 +18,8 @@ constexpr uint32_t kNumberBytes = 8;
 bool is_of_expressions(Op op) { return op <= Op::kEntryValue; }
 
 // What pads compute: the operations of expressions, of which the last may be the text at an address.
-bool can_be_in_target(Op op) { return is_of_expressions(op) || op == BlockOp::kReadText; }
+bool is_text(Op op) { return op == BlockOp::kReadText || op == BlockOp::kReadBytes; }
+bool can_be_in_target(Op op) { return is_of_expressions(op) || is_text(op); }
 
 class Splitter {
  public:
@@ -183,18 +184,22 @@ class Splitter {
   // The node of the rest that stands for it.
   Node captured(uint32_t at, uint32_t i) {
     const Node& n = handler_.blocks[at].nodes[i];
-    const bool is_text = n.op == BlockOp::kReadText;
-    Output output{.node = under_condition(at, move(at, is_text ? n.a : i))};
-    if (is_text) {
+    Output output{.node = under_condition(at, move(at, is_text(n.op) ? n.a : i))};
+    if (is_text(n.op)) {
       output.kind = Output::Kind::kString;
       output.count = static_cast<uint32_t>(n.value);
+    }
+    if (n.op == BlockOp::kReadBytes) {
+      output.kind = Output::Kind::kSequence;
+      output.size = 1;
+      output.length = under_condition(at, move(at, n.b));
     }
     auto& outputs = result_.target.outputs;
     auto found = std::find(outputs.begin(), outputs.end(), output);
     const auto place = static_cast<uint64_t>(found - outputs.begin());
     if (found == outputs.end()) {
       outputs.push_back(output);
-      result_.rest.captured.push_back(is_text ? ValueType::kText : ValueType::kNumber);
+      result_.rest.captured.push_back(is_text(n.op) ? ValueType::kText : ValueType::kNumber);
     }
     return {.op = op_of(BlockOp::kCaptured), .value = place};
   }
@@ -208,8 +213,7 @@ class Splitter {
 
   Status check() const {
     uint32_t bytes = 0;
-    for (const Output& o : result_.target.outputs)
-      bytes += o.kind == Output::Kind::kString ? o.count : kNumberBytes;
+    for (const Output& o : result_.target.outputs) bytes += o.is_dynamic() ? o.count : kNumberBytes;
     if (result_.target.outputs.size() > kMaxCaptured || bytes > kMaxCapturedBytes)
       return Error(ErrorKind::kUnsupported, "the handler needs too much of one hit");
     const Status valid = verify(result_.target);

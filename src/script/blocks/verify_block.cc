@@ -22,7 +22,7 @@ bool fits_displacement(uint64_t value) {
 const char* value_of_numbers(const Program& program, const Node& n) {
   if (n.op == Op::kLoadNear) return fits_displacement(n.value) ? nullptr : "too far from the stack pointer";
   if (n.op == Op::kEntryValue) return n.value < kMaxEntryValues ? nullptr : "no such value of the entry";
-  if (n.op == BlockOp::kReadText)
+  if (n.op == BlockOp::kReadText || n.op == BlockOp::kReadBytes)
     return n.value > 0 && n.value <= program.text_limit ? nullptr : "no text is that long";
   return n.op != BlockOp::kBudget || n.value > 0 ? nullptr : "a budget of nothing";
 }

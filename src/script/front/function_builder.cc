@@ -110,6 +110,14 @@ Value FunctionBuilder::read_text(const Value& address, uint32_t most) {
   return options_.fault_is_zero ? or_default(read, text("")) : read;
 }
 
+Value FunctionBuilder::read_bytes(const Value& address, const Value& length, uint32_t most) {
+  const uint32_t from = is_pooled(address) ? from_pool(address.node) : use(address);
+  const uint32_t size = is_pooled(length) ? from_pool(length.node) : use(length);
+  const uint32_t node = add_node({.op = op_of(BlockOp::kReadBytes), .a = from, .b = size, .value = most});
+  const Value read{Value::Where::kBlock, node, current_, ValueType::kText};
+  return options_.fault_is_zero ? or_default(read, text("")) : read;
+}
+
 Value FunctionBuilder::keep(const Value& value) {
   if (value.where != Value::Where::kBlock) return value;
   const uint32_t local = add_local(value.type);

@@ -51,6 +51,7 @@ class FunctionBuilder {
   Value select(const Value& test, const Value& yes, const Value& no);  // both of one type
   Value or_default(const Value& value, const Value& otherwise);
   Value read_text(const Value& address, uint32_t most);
+  Value read_bytes(const Value& address, const Value& length, uint32_t most);
   Value stack(uint32_t kind = 0) { return add({.op = op_of(BlockOp::kStack), .value = kind}); }
   Value failure() { return add({.op = op_of(BlockOp::kFailure)}); }
   // The same value, so that it can be used in other blocks.

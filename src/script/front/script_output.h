@@ -20,6 +20,8 @@ class Writer {
   virtual ~Writer() = default;
   virtual void write(std::string_view text) = 0;  // what the script prints
   virtual void warn(std::string_view line) = 0;   // one line for the user, without its end; on stderr
+  // The same of the script's own words, which blip adds nothing to.
+  virtual void write_error(std::string_view line) { warn(line); }
 };
 
 // What an Output may look at; all of it outlives the ScriptOutput. `program` grows when handlers are lowered at later places, which may

@@ -33,8 +33,10 @@ ValueType type_in(const Program& program, const Function& function, const Block&
       return program.functions[n.value].result;
     case ResultIs::kOfLibrary:
       return library()[n.value].result;
-    case ResultIs::kOfWalkedKey:
-      return program.maps[function.walks[n.value]].key[n.width];
+    case ResultIs::kOfWalkedKey: {
+      const auto& key = program.maps[function.walks[n.value]].key;
+      return n.width < key.size() ? key[n.width] : ValueType::kNumber;
+    }
     case ResultIs::kOfWalkedValue:
       return program.maps[function.walks[n.value]].value;
   }

@@ -57,6 +57,8 @@ void Interpreter::observe(const Instruction& i) {
     }
     case BlockOp::kReadText:
       return read_text(i, n.value);
+    case BlockOp::kReadBytes:
+      return read_bytes(i, n.value);
     default:
       return observe_machine(i, n);
   }
@@ -91,6 +93,14 @@ void Interpreter::read_text(const Instruction& i, uint64_t most) {
   }
   uint64_t made = 0;
   if (new_text(text, made)) make(i.to, made);
+}
+
+void Interpreter::read_bytes(const Instruction& i, uint64_t most) {
+  std::string bytes(std::min(slot(i.b), most), '\0');
+  const bool can_read = bytes.empty() || (hit_->machine && hit_->machine->read(slot(i.a), bytes.data(), bytes.size()));
+  if (!can_read) return mark(i.to, Failure::kRead);
+  uint64_t made = 0;
+  if (new_text(bytes, made)) make(i.to, made);
 }
 
 // False: the run has too much text; it ends.

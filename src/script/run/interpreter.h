@@ -102,6 +102,7 @@ class Interpreter {
   void observe(const Instruction& instruction);
   void observe_machine(const Instruction& instruction, const Node& node);
   void read_text(const Instruction& instruction, uint64_t most);
+  void read_bytes(const Instruction& instruction, uint64_t most);
   bool effect(const Instruction& instruction);
   bool update(const Effect& e, uint64_t& result);
   bool apply(const Effect& e, uint64_t& result);

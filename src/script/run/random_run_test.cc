@@ -236,6 +236,12 @@ class Naive {
       }
       return cut(text);
     }
+    if (n.op == BlockOp::kReadBytes) {
+      std::string bytes(std::min(operands[1], n.value), '\0');
+      if (!bytes.empty() && !hit_.machine->read(operands[0], bytes.data(), bytes.size()))
+        return {.fault = Failure::kRead};
+      return cut(bytes);
+    }
     Code code{.texts = program_.texts, .tables = program_.tables};
     Node last = n;
     last.a = code.constant(operands[0]);

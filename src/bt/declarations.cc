@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+#include "bt/declarations.h"
+
+#include <algorithm>
+
+namespace blip::bt {
+
+MapShape& Declarations::map(const std::string& wanted) {
+  const std::string full = '@' + wanted;
+  const auto found =
+      std::find_if(shapes.maps.begin(), shapes.maps.end(), [&](const MapShape& m) { return m.name == full; });
+  if (found != shapes.maps.end()) return *found;
+  MapShape map{.name = full};
+  map.key = map.value = of_kind(Type::Kind::kUnknown);
+  return shapes.maps.emplace_back(std::move(map));
+}
+
+}  // namespace blip::bt
