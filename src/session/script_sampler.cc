@@ -31,6 +31,11 @@ Result<std::unique_ptr<ScriptSampler>> ScriptSampler::start(const proc::Process&
   return made;
 }
 
+ScriptSampler::~ScriptSampler() {
+  for (const Probe& probe : probes_)
+    for (const HitQueue::Ring ring : probe.rings) engine_.close_ring(ring);
+}
+
 Status ScriptSampler::look_at_files(const proc::Process& process) {
   TRY(const std::vector<proc::Map> maps, proc::read_maps(pid_));
   TRY(const probe::LoadedModules loaded, probe::load_modules(process, memory_, maps));

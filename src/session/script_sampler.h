@@ -19,6 +19,7 @@ class ScriptSampler {
  public:
   // Null: the script has no such probe. The engine outlives it.
   static Result<std::unique_ptr<ScriptSampler>> start(const proc::Process& process, Engine& engine);
+  ~ScriptSampler();
 
   // Hands the samples up to now to the engine.
   void drain();

@@ -42,6 +42,7 @@ class Engine {
   void add_classes(const std::vector<ctf::EventClass>& all);
   // A ring, whose records come in the order of time.
   HitQueue::Ring open_ring() { return queue_.open_ring(); }
+  void close_ring(HitQueue::Ring ring) { queue_.close_ring(ring); }
   void add(HitQueue::Ring ring, const QueuedHit& hit, const uint8_t* untrusted_record) {
     queue_.add(ring, hit, untrusted_record);
   }

@@ -10,6 +10,7 @@ namespace {
 
 constexpr size_t kAlign = 8;
 constexpr size_t kWorthMoving = 1 << 20;  // bytes in front of those that are left
+constexpr size_t kMostKept = 4 << 20;     // bytes of an empty ring
 
 constexpr size_t room_of(uint32_t size) { return sizeof(QueuedHit) + (size + kAlign - 1) / kAlign * kAlign; }
 
@@ -18,8 +19,31 @@ static_assert(sizeof(QueuedHit) % kAlign == 0);
 }  // namespace
 
 HitQueue::Ring HitQueue::open_ring() {
-  rings_.emplace_back();
-  return rings_.size() - 1;
+  if (free_.empty()) {
+    rings_.emplace_back();
+    return rings_.size() - 1;
+  }
+  const Ring ring = free_.back();
+  free_.pop_back();
+  rings_[ring] = {};
+  return ring;
+}
+
+void HitQueue::close_ring(Ring ring) {
+  rings_[ring].is_open = false;
+  if (rings_[ring].empty()) emptied(ring);
+}
+
+// Room that one burst has taken is not kept for ever.
+void HitQueue::emptied(Ring which) {
+  Rows& ring = rings_[which];
+  ring.begin = 0;
+  if (ring.bytes.capacity() > kMostKept || !ring.is_open) {
+    ring.bytes = {};
+  } else {
+    ring.bytes.clear();
+  }
+  if (!ring.is_open) free_.push_back(which);
 }
 
 void HitQueue::add(Ring which, QueuedHit hit, const uint8_t* record) {
@@ -29,11 +53,8 @@ void HitQueue::add(Ring which, QueuedHit hit, const uint8_t* record) {
     hit.time_ns = ring.last_ns;
   }
   ring.last_ns = hit.time_ns;
-  const bool was_empty = ring.begin == ring.bytes.size();
-  if (was_empty) {
-    ring.bytes.clear();
-    ring.begin = 0;
-  } else if (ring.begin >= kWorthMoving && ring.begin >= ring.bytes.size() / 2) {
+  const bool was_empty = ring.empty();
+  if (ring.begin >= kWorthMoving && ring.begin >= ring.bytes.size() / 2) {
     ring.bytes.erase(ring.bytes.begin(), ring.bytes.begin() + static_cast<ptrdiff_t>(ring.begin));
     ring.begin = 0;
   }
@@ -52,7 +73,8 @@ void HitQueue::drop_oldest() {
   const size_t room = room_of(ring.front().size);
   ring.begin += room;
   bytes_ -= room;
-  if (ring.begin == ring.bytes.size()) {
+  if (ring.empty()) {
+    emptied(heap_.front());
     heap_.front() = heap_.back();
     heap_.pop_back();
     if (!heap_.empty()) sink_first();
@@ -72,12 +94,6 @@ void HitQueue::sink_first() {
     std::swap(heap_[at], heap_[least]);
     at = least;
   }
-}
-
-void HitQueue::clear() {
-  for (Rows& ring : rings_) ring = {.bytes = {}, .begin = 0, .last_ns = ring.last_ns};
-  heap_.clear();
-  bytes_ = 0;
 }
 
 }  // namespace blip::session

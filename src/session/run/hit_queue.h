@@ -26,6 +26,8 @@ class HitQueue {
   using Ring = size_t;
 
   Ring open_ring();
+  // The ring brings nothing more. What it has brought stays until it is dropped; then the number may be used again.
+  void close_ring(Ring ring);
   // A time before that of the ring's last record is taken for that one.
   void add(Ring ring, QueuedHit hit, const uint8_t* record);
 
@@ -38,8 +40,6 @@ class HitQueue {
     return {ring.bytes.data() + ring.begin + sizeof(QueuedHit), ring.front().size};
   }
   void drop_oldest();
-  // Drops all of them.
-  void clear();
 
   uint64_t bytes() const { return bytes_; }  // of all that wait
   uint64_t late() const { return late_; }    // times that went backwards
@@ -49,14 +49,18 @@ class HitQueue {
     std::vector<uint8_t> bytes;  // a QueuedHit and its record, one behind the other
     size_t begin = 0;            // of the first that is left
     uint64_t last_ns = 0;
+    bool is_open = true;
 
+    bool empty() const { return begin == bytes.size(); }
     const QueuedHit& front() const { return *reinterpret_cast<const QueuedHit*>(bytes.data() + begin); }
   };
 
   void sink_first();
+  void emptied(Ring which);
   bool is_before(Ring a, Ring b) const { return rings_[a].front().time_ns < rings_[b].front().time_ns; }
 
   std::deque<Rows> rings_;
+  std::vector<Ring> free_;  // closed and empty
   std::vector<Ring> heap_;  // rings that have records, the one with the oldest first
   uint64_t bytes_ = 0;
   uint64_t late_ = 0;

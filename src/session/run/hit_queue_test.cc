@@ -46,6 +46,23 @@ TEST(HitQueue, merges_rings_by_time_and_keeps_records) {
   EXPECT_EQ(queue.late(), 0U);
 }
 
+TEST(HitQueue, a_closed_ring_is_used_again_when_its_records_have_gone) {
+  HitQueue queue;
+  const uint8_t byte = 0;
+  const auto first = queue.open_ring(), second = queue.open_ring();
+  queue.add(first, hit_at(10, 1), &byte);
+  queue.close_ring(first);
+  queue.close_ring(second);
+  EXPECT_EQ(queue.open_ring(), second);
+  EXPECT_EQ(queue.oldest_ns(), 10U);
+  queue.drop_oldest();
+  EXPECT_TRUE(queue.empty());
+  EXPECT_EQ(queue.open_ring(), first);
+  queue.add(first, hit_at(5, 1), &byte);  // its times begin anew
+  EXPECT_EQ(queue.oldest_ns(), 5U);
+  EXPECT_EQ(queue.late(), 0U);
+}
+
 TEST(HitQueue, a_time_that_goes_back_is_that_of_the_record_before) {
   HitQueue queue;
   const auto ring = queue.open_ring();

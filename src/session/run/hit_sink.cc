@@ -3,6 +3,10 @@
 
 namespace blip::session {
 
+HitSink::~HitSink() {
+  for (const HitQueue::Ring ring : rings_) engine_.close_ring(ring);
+}
+
 void HitSink::put(const Event& event) {
   while (rings_.size() <= event.row) rings_.push_back(engine_.open_ring());
   const int32_t pid = pid_of(event.pid);

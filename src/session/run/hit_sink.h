@@ -13,6 +13,9 @@ class HitSink final : public EventSink {
  public:
   // `pid`: as blip sees the process; `vpid`: as it sees itself. The engine outlives the sink.
   HitSink(Engine& engine, int32_t pid, int32_t vpid) : engine_(engine), pid_(pid), vpid_(vpid) {}
+  ~HitSink() override;
+  HitSink(const HitSink&) = delete;
+  HitSink& operator=(const HitSink&) = delete;
 
   void add_classes(const std::vector<ctf::EventClass>& all) override { engine_.add_classes(all); }
   void put(const Event& event) override;
