@@ -301,7 +301,7 @@ struct DataHeader {
   uint32_t stack_slots;  // of the StackTable (unwind.h); 0: there is none
   uint32_t stack_frames;
   uint32_t stack_depth;
-  uint32_t unused_stacks;
+  uint32_t semaphore_size;  // bytes below the shadow: SemaphoreEntry (semaphores.h); 0: no static marks
   Area areas[kMaxAreas];             // by their ids
   uint64_t pad_files[kMaxPadFiles];  // inode numbers: whatever maps them is blip's
 

@@ -89,3 +89,85 @@ case: marks of libstdc++
 target: throws 3
 run: blip trace -p $PID --mark libstdcxx:throw --json
 check: len(json_lines()) > 0 and all(len(e["args"]) >= 2 for e in json_lines())
+
+case: a mark that asks whether somebody listens is heard while blip does, and asks in vain afterwards
+each: marks marks_o0 marks_clang marks_static marks_nopie marks_stripped
+target: $EACH 6
+run: blip trace -p $PID --mark demo:costly --json
+check: [e["args"]["arg1"] for e in json_lines()] == [i * i for i in range(6)]
+check: (listened, listeners) == (6, 1)
+go:
+check: (listened, listeners) == (0, 0)
+
+case: and so it is at its returns, beside functions and in a trace
+target: marks 6
+run: blip record -p $PID --mark 'demo:*' --function costly --return costly --context tid -o t
+reads:
+check: len(events("demo:costly")) == 6 and [e.ret & 0xff for e in events("costly:return")] == [1] * 6
+check: (listened, listeners) == (6, 1)
+go:
+check: (listened, listeners) == (0, 0)
+
+case: of a blip that was killed `clean` takes the word back
+target: marks 6
+start: blip record -p $PID --mark demo:costly -o t
+signal: KILL blip
+wait: blip
+go:
+check: (listened, listeners) == (6, 1)
+run: blip clean -p $PID
+expect-exit: 0
+go:
+check: (listened, listeners) == (0, 0)
+
+case: and the next blip does
+target: marks 6
+start: blip record -p $PID --mark demo:costly -o t
+signal: KILL blip
+wait: blip
+run: blip trace -p $PID --mark demo:costly --json
+check: len(json_lines()) == 6 and (listened, listeners) == (6, 1)
+go:
+check: (listened, listeners) == (0, 0)
+
+case: children of forks have a word of their own
+target: marks 4 fork
+run: blip trace -p $PID --mark demo:costly --json
+check: sorted(e["args"]["arg1"] for e in json_lines()) == sorted([0, 1, 4, 9] * 2) and len({e["pid"] for e in json_lines()}) == 2
+check: (listeners, child) == (1, 1)
+go:
+check: (listeners, child) == (0, 0)
+
+case: of a mark that cannot be probed the word stays as it is
+as: root
+needs: root bpftrace
+target: marks 5
+helper: bpftrace -q -e 'usdt:$DIR/marks:demo:costly { @hits = count(); } interval:ms:100 { printf("armed\n"); }' -p $PID
+wait: helper armed
+until: alone
+run: blip count -p $PID --mark demo:costly
+expect-exit: 1
+go:
+check: (listened, listeners) == (5, 1)
+signal: INT helper
+wait: ended helper
+check: "@hits: 5" in helper.out()
+go:
+check: (listened, listeners) == (0, 0)
+
+case: of a library that comes, goes and comes again
+timeout: 60
+state: text fds threads left
+prepare: printf '#include "mark.h"\nSEMAPHORE(lib_semaphore);\nint lib_work(int n) { if (lib_semaphore) MARK("lib", "work", lib_semaphore, "-4@%%0", "r"(n)); return lib_semaphore; }\n' > lib.c &&
+  printf '#include <dlfcn.h>\n#include "target.h"\nint main(void) { say("ready"); while (next_round()) { int sum = 0; for (int i = 0; i < 3; i++) { void* h = dlopen("./libmarked.so", RTLD_NOW); require(h != 0, "dlopen"); int (*f)(int) = (int (*)(int))dlsym(h, "lib_work"); for (int n = 0; n < 4; n++) sum += f(n); require(!dlclose(h), "dlclose"); } say("info heard=%%d", sum); say("done"); } return 0; }\n' > host.c &&
+  gcc -g -O1 -shared -fPIC -I$TARGETS/../../tests/targets -o libmarked.so lib.c && gcc -g -O1 -D_GNU_SOURCE -I$TARGETS/../../tests/targets -o host host.c
+program: $DIR/host
+run: blip trace -p $PID --mark lib:work --wait-library --json
+check: [e["args"]["arg1"] for e in json_lines()] == [0, 1, 2, 3] * 3 and heard == 12
+go:
+check: heard == 0
+
+case: python's own marks
+until: alone
+run: blip trace --mark 'python:gc__*' -- python3 -c 'import gc; gc.collect(); gc.collect(1)'
+check: len(re.findall(r"python:gc__start", out)) >= 2 and len(re.findall(r"python:gc__start", out)) == len(re.findall(r"python:gc__done", out))

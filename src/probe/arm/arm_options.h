@@ -40,6 +40,7 @@ struct ArmOptions {
   UnwindTablesWanted unwind{};
   bool returns = false;                 // some probes, maybe such as come later, remember calls
   bool keeps_values = false;            // and values of their entries
+  bool marks = false;                   // some probes, perhaps later ones, are static marks
   std::optional<jit::Births> births{};  // who is born is to tell
   KeptMemory kept{};                    // of earlier blips, to be left alone
   std::string schema{};  // tells a later blip what the records are; room for it is in the geometry

@@ -94,7 +94,9 @@ Status Arming::map_memory() {
   const Batch& batch = trace_.batches.back();
   const pid_t ns_pid = trace_.process.ns_pid();
   const auto tid_hint = find_tid_hint(trace_.modules, trace_.target);
-  const PrivateSizes sizes{.traps = trace_.traps.memory_size(batch), .shadow = facts.shadow_size()};
+  const PrivateSizes sizes{.traps = trace_.traps.memory_size(batch),
+                           .shadow = facts.shadow_size(),
+                           .semaphores = facts.semaphore_size()};
   bool again = false;
   return trace_.stops.with_one([&](proc::Attachment& attachment, proc::RemoteCaller& caller,
                                    std::span<const proc::Map> maps) -> Status {

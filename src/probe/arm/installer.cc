@@ -13,6 +13,7 @@
 #include "probe/inject/left_region.h"
 #include "probe/inject/parked_code.h"
 #include "probe/inject/pause_tries.h"
+#include "probe/inject/semaphores.h"
 #include "probe/inject/thread_facts.h"
 #include "proc/pause.h"
 #include "proc/tracer_thread.h"
@@ -89,7 +90,22 @@ Result<Installer::Patched> Installer::patch_stopped(proc::Attachment& attachment
   if (!moved) return Patched::kBlocked;
   TRY_OK(drop_parked(attachment, maps, index));
   if (!trace_.stage.is_open()) TRY_OK(open_gate(attachment, maps));
-  return install(attachment);
+  TRY(const Patched done, install(attachment));
+  TRY_OK(raise_semaphores(maps));
+  return done;
+}
+
+// Those of marks whose probes are in the text, or are on their way into it: a word too high costs the program a little time.
+Status Installer::raise_semaphores(std::span<const proc::Map> maps) {
+  std::set<size_t> refused;
+  for (const auto& [probe, reason] : trace_.report.refused) refused.insert(probe);
+  trace_.semaphores.want(trace_.probes.fresh(), [&](size_t probe) { return refused.contains(probe); });
+  const AddrRange table = trace_.memory.footprint().semaphores();
+  TRY(const size_t failed, trace_.semaphores.raise(Semaphores(trace_.target, table), maps));
+  if (failed != 0)
+    trace_.report.notes.push_back(fmt::format(
+        "{} semaphores of static marks could not be raised: those marks may stay silent", failed));
+  return {};
 }
 
 // No site is patched and no thread moved yet: pads may still be rebuilt for what is true of all threads.

@@ -49,6 +49,7 @@ class Installer {
   Status open_gate(proc::Attachment& attachment, const std::vector<proc::Map>& maps);
   Status write_gate();
   Result<Patched> install(proc::Attachment& attachment);
+  Status raise_semaphores(std::span<const proc::Map> maps);
   Result<bool> write_edits(const EditMask& which, proc::Attachment& attachment);
   Status give_up_for_pause(int tries);
   std::vector<size_t> switch_incomplete_off();

@@ -7,6 +7,7 @@
 
 #include "probe/arm/arming.h"
 #include "probe/inject/empty_rings.h"
+#include "probe/inject/semaphores.h"
 #include "proc/pause.h"
 #include "proc/remote_call.h"
 #include "proc/tracer_thread.h"
@@ -84,6 +85,13 @@ Result<RemovalReport> Instrumentation::disarm() {
 
 Result<RemovalReport> Instrumentation::disarm_child(const proc::Process& child, proc::Memory& memory) {
   return remove_from(child, memory, true);
+}
+
+void Instrumentation::forget(AddrRange library, const void* file) {
+  trace_.patches.forget(library, file);
+  trace_.semaphores.forget(library, file);
+  // An error: the process has gone, and its semaphores with it.
+  (void)Semaphores(trace_.target, trace_.memory.footprint().semaphores()).forget(library);
 }
 
 void Instrumentation::target_is_gone() {

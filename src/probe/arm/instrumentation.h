@@ -77,7 +77,7 @@ class Instrumentation {
 
   // A library has gone: its sites are no more, and what is mapped there now is not touched. Their pads stay.
   // `file` tells libraries apart that were at one place (Module::identity()).
-  void forget(AddrRange library, const void* file) { trace_.patches.forget(library, file); }
+  void forget(AddrRange library, const void* file);
   // The same file is mapped at the same place again: the sites get their jumps back in one short stop.
   Status revive(AddrRange library, const void* file, std::span<const proc::Map> mapped) {
     return TraceChanges(trace_).revive(library, file, mapped);

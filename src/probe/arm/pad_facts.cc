@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "probe/arm/pad_facts.h"
 
+#include <algorithm>
+
+#include "abi/semaphores.h"
 #include "abi/shadow.h"
 #include "probe/inject/target_clock.h"
 #include "ring/system_calls.h"
@@ -17,6 +20,13 @@ Result<bool> PadFacts::find_clock(const proc::Process& process, proc::Memory& me
 uint64_t PadFacts::shadow_size() const {
   if (!options_.returns) return 0;
   return abi::kShadowSize + (options_.keeps_values ? abi::kKeptSize : 0);
+}
+
+uint32_t PadFacts::semaphore_size() const {
+  if (!options_.marks) return 0;
+  const uint64_t size = (probes_.count() + probes_.spare().count) * sizeof(abi::SemaphoreEntry);
+  return static_cast<uint32_t>(
+      abi::Geometry::align_up(std::min(size, abi::kMaxSemaphoreBytes), abi::kPageSize));
 }
 
 jit::Environment PadFacts::environment() const {

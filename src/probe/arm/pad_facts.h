@@ -45,6 +45,8 @@ class PadFacts {
   // Threads remember calls that return.
   bool has_shadow() const { return options_.returns; }
   uint64_t shadow_size() const;
+  // Room to remember one semaphore for each probe, if there may be static marks.
+  uint32_t semaphore_size() const;
   // For the thread's id, to read memory, or to wait for blip. A system call that nobody wants might displease
   // a filter that comes later.
   bool asks_kernel() const { return memory_.geometry().ranges || options_.births || probes_.ask_kernel(); }
@@ -64,8 +66,9 @@ class PadFacts {
           monotonic_clock(o.monotonic_clock),
           returns(o.returns),
           keeps_values(o.keeps_values),
+          marks(o.marks),
           births(o.births) {}
-    bool follow_fork, monotonic_clock, returns, keeps_values;
+    bool follow_fork, monotonic_clock, returns, keeps_values, marks;
     std::optional<jit::Births> births;
   };
 

@@ -116,6 +116,7 @@ Result<bool> TraceChanges::restore(size_t patch) {
 
 Status TraceChanges::revive(AddrRange library, const void* file, std::span<const proc::Map> mapped) {
   if (!trace_.patches.revive(library, file)) return {};
+  trace_.semaphores.revive(library, file);
   trace_.report.last_paused = {};
   Status status = proc::on_tracer_thread([&] { return install(mapped); });
   trace_.patches.note_all_written();

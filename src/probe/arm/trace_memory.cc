@@ -67,6 +67,7 @@ Status TraceMemory::write_header(const jit::Environment& env, uint32_t unannounc
   header()->trap_size = region_.trap_size;
   header()->unannounced_gate = unannounced_gate;
   header()->shadow_size = region_.shadow_size;
+  header()->semaphore_size = region_.semaphore_size;
   header()->shadow_by_thread = env.rseq && !env.monotonic;
   header()->parking = static_cast<uint32_t>(parking_);
   write_schema(schema_);
@@ -129,7 +130,8 @@ Footprint TraceMemory::footprint() const {
   Footprint f{.control = region_.control,
               .data_size = region_.data.size(),
               .trap_size = region_.trap_size,
-              .shadow_size = region_.shadow_size};
+              .shadow_size = region_.shadow_size,
+              .semaphore_size = region_.semaphore_size};
   f.parking = parking_;
   for (const PadFile& file : region_.pad_files) {
     for (const AreaMapping& area : file.areas) f.areas.push_back(area.range);

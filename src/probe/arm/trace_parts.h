@@ -10,6 +10,7 @@
 #include "probe/arm/arm_report.h"
 #include "probe/arm/arming_stage.h"
 #include "probe/arm/batch.h"
+#include "probe/arm/mark_semaphores.h"
 #include "probe/arm/pad_facts.h"
 #include "probe/arm/stops.h"
 #include "probe/arm/trace_memory.h"
@@ -48,6 +49,7 @@ struct TraceParts {
   PatchSet patches;
   WatchedCalls calls;
   TrapSupport traps;
+  MarkSemaphores semaphores;
   PadFacts facts;
   std::deque<Batch> batches;  // patches point into them
   ArmReport report;

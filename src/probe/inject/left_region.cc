@@ -188,6 +188,7 @@ Footprint footprint_of(const LeftRegion& region, std::span<const proc::Map> maps
   if (below > abi::kGatePageSize) {
     footprint.trap_size = plausible_size(region.untrusted_header.trap_size);
     footprint.shadow_size = plausible_size(region.untrusted_header.shadow_size);
+    footprint.semaphore_size = plausible_size(region.untrusted_header.semaphore_size);
   }
   for (const proc::Map& map : maps)
     if (region.has_pads(map)) footprint.areas.push_back(map.range);
@@ -196,7 +197,8 @@ Footprint footprint_of(const LeftRegion& region, std::span<const proc::Map> maps
 
 // Mapped together, and split by what was done to the gate page.
 uint64_t size_below(std::span<const proc::Map> maps, TargetAddr control, const abi::DataHeader& header) {
-  const uint64_t copied = plausible_size(header.trap_size) + plausible_size(header.shadow_size);
+  const uint64_t copied = plausible_size(header.trap_size) + plausible_size(header.shadow_size) +
+                          plausible_size(header.semaphore_size);
   const AddrRange gate{control - abi::kGatePageSize, control};
   const AddrRange whole{gate.begin - copied, control};
   const auto any = [&](auto fits) {

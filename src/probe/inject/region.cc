@@ -55,6 +55,7 @@ class RegionMapper {
     const auto make = [&]() -> Status {
       region_.trap_size = sizes.traps;
       region_.shadow_size = sizes.shadow;
+      region_.semaphore_size = sizes.semaphores;
       region_.has_tables = tables.bytes != 0;
       std::vector<Wanted> wanted{{abi::kDataMemfdName, geometry.region_size(), kDataSeals}};
       if (tables.bytes != 0) wanted.push_back({abi::kPadsMemfdName, tables.bytes, kPadsSeals});
@@ -186,10 +187,12 @@ class RegionMapper {
   Status plan_data() {
     region_.data = std::move(mappings_.front());
     const uint64_t size = region_.data.size();
-    const uint64_t below = region_.shadow_size + region_.trap_size + abi::kGatePageSize;
+    const uint64_t below =
+        region_.semaphore_size + region_.shadow_size + region_.trap_size + abi::kGatePageSize;
     auto* header = reinterpret_cast<abi::DataHeader*>(region_.data.data());
     header->trap_size = region_.trap_size;
     header->shadow_size = region_.shadow_size;
+    header->semaphore_size = region_.semaphore_size;
     TRY(const TargetAddr at, find_place(size + below, kUserSpace));
     region_.control = at + below;
     plan(data_calls_, region_.control, size, PROT_READ | PROT_WRITE, MAP_SHARED, files_.front().remote_fd, 0);

@@ -39,6 +39,7 @@ struct PadFile {
 struct PrivateSizes {
   uint64_t traps = 0;
   uint64_t shadow = 0;
+  uint32_t semaphores = 0;
 };
 
 // The size of what the target only reads: unwind tables.
@@ -67,6 +68,7 @@ struct TargetRegion {
   TargetAddr control;              // of the data in the target
   uint64_t trap_size = 0;          // private memory below the gate page that forks copy; 0: none
   uint64_t shadow_size = 0;        // and below that; 0: none
+  uint32_t semaphore_size = 0;     // and below that; 0: none
   std::vector<PadFile> pad_files;  // the first has the tables, if there are any
   bool has_tables = false;
 
@@ -105,11 +107,18 @@ struct Footprint {
   bool has_gate = true;          // a blip may have been killed before it was mapped
   uint64_t trap_size = 0;        // below the gate page; 0: no traps
   uint64_t shadow_size = 0;      // below that; 0: no returns
+  uint64_t semaphore_size = 0;   // below that; 0: no static marks
   std::vector<AddrRange> areas;  // of pads and trampolines, sorted
   Parking parking = Parking::kUnknown;
 
-  uint64_t below() const { return shadow_size + trap_size + (has_gate ? abi::kGatePageSize : 0); }
+  uint64_t below() const {
+    return semaphore_size + shadow_size + trap_size + (has_gate ? abi::kGatePageSize : 0);
+  }
   TargetAddr trap_table() const { return control - abi::kGatePageSize - trap_size; }
+  AddrRange semaphores() const {
+    const TargetAddr begin = control - below();
+    return {begin, begin + semaphore_size};
+  }
   bool in_pads(TargetAddr a) const;
 };
 

@@ -15,6 +15,7 @@
 #include "probe/inject/left_region.h"
 #include "probe/inject/parked_code.h"
 #include "probe/inject/pause_tries.h"
+#include "probe/inject/semaphores.h"
 #include "probe/inject/text_removal.h"
 #include "probe/inject/threads.h"
 #include "probe/inject/trap_action.h"
@@ -145,6 +146,8 @@ class Remover {
     const TimeIsUp time_is_up = [&] { return attachment.must_let_go(); };
     TRY_OK(text_.leave_springboards(code, parks, time_is_up));
     void_ranges();
+    TRY(const size_t unbalanced, Semaphores(memory_, footprint_.semaphores()).lower(maps));
+    report_.unbalanced += unbalanced;
     TRY(const TextRemoval::Outcome text, text_.restore(max_pause_ ? time_is_up : TimeIsUp()));
     undone_ = text.undone;
     if (undone_ != 0) return later();

@@ -19,6 +19,7 @@ namespace blip::probe {
 struct RemovalReport {
   std::chrono::nanoseconds paused{0};  // longest stop of a thread
   size_t foreign = 0;                  // sites that held other bytes than ours and were not touched
+  size_t unbalanced = 0;               // semaphores of marks that somebody else has lowered to 0
   bool kept = false;                   // a thread is still inside: pads and data stay mapped
   std::string kept_reason;
   int over_limit = 0;  // the allowed pause was not kept after so many tries; 0: it was

@@ -25,7 +25,8 @@ struct Probe {
   size_t module = 0;
   PlannedProbe planned;
   jit::Program program;
-  size_t group = kAlone;  // probes of a group are armed together or not at all
+  size_t group = kAlone;   // probes of a group are armed together or not at all
+  TargetAddr semaphore{};  // of a static mark: the program asks it whether somebody listens; 0: there is none
 };
 
 // Probes by their numbers in the trace. Those before `first` are armed already, and not here any more.

@@ -207,6 +207,8 @@ uint32_t ProbePlan::set_programs(const std::vector<jit::Program>& programs, size
     probes[i].module = targets[p.target].module;
     probes[i].planned = std::move(planned[i]);
     const probe::Module& module = modules[probes[i].module];
+    if (const auto& mark = targets[p.target].mark; mark && mark->semaphore)
+      probes[i].semaphore = module.to_target(*mark->semaphore);
     jit::Program& program = probes[i].program;
     const uint64_t ip = module.to_target(p.point.addr).value;
     const auto number = data.empty() ? std::nullopt : data[p.target].number;

@@ -33,6 +33,8 @@ bool asks_for_entry(const ProbeRequest& request) {
 
 bool asks_for_returns(const ProbeRequest& request) { return request.kind == ProbeKind::kReturn; }
 
+bool asks_for_marks(const ProbeRequest& request) { return request.kind == ProbeKind::kMark; }
+
 bool any_asks(const Options& options, bool (*asks)(const ProbeRequest&)) {
   return std::any_of(options.probes.begin(), options.probes.end(), asks);
 }

@@ -13,6 +13,7 @@ bool shows_data(const ProbeRequest& request);
 // True for returns that ask for what was at the entry of the call.
 bool asks_for_entry(const ProbeRequest& request);
 bool asks_for_returns(const ProbeRequest& request);
+bool asks_for_marks(const ProbeRequest& request);
 
 // True if any request of the trace does.
 bool any_asks(const Options& options, bool (*asks)(const ProbeRequest&));

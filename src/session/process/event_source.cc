@@ -28,6 +28,11 @@ void tell_removal(pid_t pid, const Result<probe::RemovalReport>& removed, Summar
     summary.warnings.push_back(fmt::format(
         "memory of blip stays in process {}, harmless: {}. `blip clean -p {}` takes it away later", pid,
         removed->kept_reason, pid));
+  if (removed->unbalanced != 0)
+    summary.warnings.push_back(
+        fmt::format("{} semaphores of static marks in process {} were 0 already and were left alone: another "
+                    "tool has lowered them",
+                    removed->unbalanced, pid));
   if (removed->foreign != 0)
     summary.warnings.push_back(
         fmt::format("{} probed places in process {} held bytes of another tool and were left alone",

@@ -167,6 +167,7 @@ Status TracedProcess::arm_pads(abi::Geometry geometry, const SpareRoom& spare, c
                               .fill = [this](const auto& memory) { return stacks_->fill(memory); }},
                    .returns = any_asks(options, asks_for_returns),
                    .keeps_values = any_asks(options, asks_for_entry),
+                   .marks = any_asks(options, asks_for_marks),
                    .births = births(context_.lives),
                    .kept = kept_,
                    .schema = schema,
