@@ -302,7 +302,7 @@ struct DataHeader {
   uint32_t stack_frames;
   uint32_t stack_depth;
   uint32_t semaphore_size;  // bytes below the shadow: SemaphoreEntry (semaphores.h); 0: no static marks
-  Area areas[kMaxAreas];             // by their ids
+  Area areas[kMaxAreas];    // by their ids
   uint64_t pad_files[kMaxPadFiles];  // inode numbers: whatever maps them is blip's
 
   constexpr const Area& area(AreaId id) const { return areas[static_cast<uint32_t>(id)]; }
