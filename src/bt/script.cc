@@ -69,6 +69,12 @@ class BtScript final : public script::Script {
     return std::make_unique<Output>(script_, probes_, probe_texts_, context, is_json_);
   }
 
+  // "uprobe:FILE:FUNCTION", with the word that was used.
+  std::string point_at(size_t probe, const script::CodeName& place) const override {
+    const std::string& text = probe_texts_[probe];
+    return fmt::format("{}:{}:{}", text.substr(0, text.find(':')), place.module, place.function);
+  }
+
   // A script that has nothing to wait for ends, as bpftrace 0.26 does.
   bool ends_after_begin() const override {
     return std::all_of(probes_.begin(), probes_.end(), [](const script::WantedProbe& p) {

@@ -8,6 +8,6 @@ namespace blip::bt {
 
 script::ParsedScript parse_script(const script::ScriptText& text);
 
-inline constexpr script::Language kLanguage = {"bpftrace", "bpftrace", ".bt", parse_script};
+inline constexpr script::Language kLanguage = {"bpftrace", "bpftrace", ".bt", parse_script, "", " {}"};
 
 }  // namespace blip::bt

@@ -59,4 +59,4 @@ error: a kernel probe: blip sees user space only
 case: a member that is not there is an error of its place
 target: loop_calls 1
 run: blip run --lang bpftrace -e 'uprobe:loop_calls:work { print(args.nothing) }' -p $PID
-usage: there is no variable 'nothing' here
+error: there is no variable 'nothing' here

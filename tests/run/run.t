@@ -203,3 +203,15 @@ expect: ticks: 3
 expect: code 7
 expect: --lang
 expect: code 1
+
+case: -l lists what a probe point means, in a file and in a process; -L with variables
+target: loop_calls 1
+sh: blip run -l "uprobe:$TARGETS/spawned:*work"; blip run -l "uprobe:loop_calls:wor*" -p $PID; blip run -L "uprobe:$TARGETS/spawned:work"
+expect-match: ^uprobe:\S*/spawned:work$
+expect-match: ^uprobe:\S*loop_calls:work$
+expect-match: ^    \S.* \w+$
+
+case: -l says what is not there
+until: alone
+run: blip run -l "uprobe:$TARGETS/spawned:no_such_function"
+error: no_such_function

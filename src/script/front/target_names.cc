@@ -3,8 +3,10 @@
 
 #include <fmt/core.h>
 
+#include "machine/registers.h"
 #include "script/elements.h"
 #include "script/type_parser.h"
+#include "script/types/builtin_types.h"
 #include "script/types/diagnostics.h"
 
 namespace blip::script {
@@ -56,8 +58,12 @@ Result<Operand> TargetNames::variable(std::string_view name, std::string_view wh
 Result<Operand> TargetNames::reg(std::string_view name) { return look(*expression(Kind::kRegister, name)); }
 
 // Marks count theirs from 1 on.
+// By the convention, no debugging information is needed.
 Result<Operand> TargetNames::argument(unsigned n) {
   const bool is_mark = !scopes_.scope->argument_names().empty();
+  const auto registers = machine::host().convention.arguments;
+  if (!is_mark && !scopes_.is_return && n < registers.size())
+    return given(pool_.add({.op = Op::kRegister, .value = registers[n]}), *builtin_type("unsigned long"));
   return look(*expression(Kind::kRegister, fmt::format("arg{}", is_mark ? n + 1 : n)));
 }
 

@@ -13,6 +13,7 @@
 #include "session/plan/contexts.h"
 #include "session/plan/environment.h"
 #include "session/plan/handler_source.h"
+#include "session/plan/lazy_scope.h"
 #include "session/plan/memory_address.h"
 #include "session/plan/requests.h"
 
@@ -115,22 +116,16 @@ namespace {
 class TargetSite final : public script::HitSite {
  public:
   TargetSite(Scopes& scopes, const Target& target, bool is_return)
-      : scopes_(scopes), target_(target), is_return_(is_return) {}
+      : scope_([&scopes, &target] { return scopes.at(target); }, target.mark != nullptr),
+        meaning_{.scope = &scope_,
+                 .is_return = is_return,
+                 .entry = is_return ? &scope_ : nullptr,
+                 .has_fields = false} {}
 
-  const script::HitScopes& scopes() override {
-    if (!scope_) scope_ = scopes_.at(target_);
-    meaning_ = {.scope = scope_.get(),
-                .is_return = is_return_,
-                .entry = is_return_ ? scope_.get() : nullptr,
-                .has_fields = false};
-    return meaning_;
-  }
+  const script::HitScopes& scopes() override { return meaning_; }
 
  private:
-  Scopes& scopes_;
-  const Target& target_;
-  bool is_return_;
-  std::unique_ptr<script::Scope> scope_;
+  LazyScope scope_;
   script::HitScopes meaning_;
 };
 
