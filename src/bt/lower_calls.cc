@@ -188,18 +188,20 @@ Result<Typed> Lowerer::call_print(const Expr& e) {
   if (what.kind == ExprKind::kElement) {
     MapShape& of = map(what);
     TRY(const std::vector<Value> key, key_of(what, of));
-    shape.kind = Shape::Kind::kPrintEntry;
-    shape.map = script_.index_of(of);
-    const uint32_t map_of_it = map_number(of);
-    std::vector<Value> arguments = key;
-    // Its value is that of now; what has no value in a handler is looked up when it is printed.
-    if (!of.value.is_aggregate()) {
-      TRY(const Typed v, read_map(of, key, what));
-      shape.arguments.push_back(v.type);
-      arguments.insert(arguments.end(), v.leaves.begin(), v.leaves.end());
+    const Kind kind = of.value.kind;
+    const bool is_printed_only =
+        kind == Kind::kStats || kind == Kind::kHist || kind == Kind::kLhist || kind == Kind::kTseries;
+    if (is_printed_only) {
+      shape.kind = Shape::Kind::kPrintEntry;
+      map_number(of);
+      emit(std::move(shape), key);
+      return nothing();
     }
-    (void)map_of_it;
-    emit(std::move(shape), arguments);
+    TRY(const Typed found, read_map(of, key, what));
+    shape.kind = Shape::Kind::kPrint;
+    shape.map = UINT32_MAX;
+    shape.arguments.push_back(found.type);
+    emit(std::move(shape), found.leaves);
     return nothing();
   }
   TRY(const Typed v, whole_value(what));
@@ -297,7 +299,7 @@ Result<Typed> Lowerer::call_len(const Expr& e) {
   if (e.operands[0]->kind == ExprKind::kMap) return of_number(f_.size(map_number(map(*e.operands[0]))));
   TRY(const Typed v, value(*e.operands[0]));
   if (v.type.kind != Kind::kUstack) return at(*e.operands[0], "len() wants a map or a stack");
-  const Value frames = sprint({.kind = Shape::Kind::kFrames}, {v.value()});
+  const Value frames = sprint({.kind = Shape::Kind::kFrames}, {v.leaves[1]});
   return of_number(f_.apply("parse_number", {frames, f_.constant(10)}));
 }
 

@@ -110,7 +110,7 @@ Result<Typed> Lowerer::look(const Expr& e) {
       return of_number(f_.constant(e.number), type);
     }
     case ExprKind::kText:
-      return of_text(f_.text(e.text));
+      return of_text(f_.text(std::string_view(e.text).substr(0, e.text.find('\0'))));
     case ExprKind::kBool:
       return of_number(f_.constant(e.number), of_kind(Kind::kBool));
     case ExprKind::kName:
@@ -190,9 +190,9 @@ Result<Typed> Lowerer::positional(const Expr& e) {
   if (is_negative) digits.remove_prefix(1);
   const bool is_hex = digits.starts_with("0x") || digits.starts_with("0X");
   if (is_hex) digits.remove_prefix(2);
+  const int base = is_hex ? 16 : digits.size() > 1 && digits[0] == '0' ? 8 : 10;
   uint64_t n = 0;
-  const auto [end, failed] =
-      std::from_chars(digits.data(), digits.data() + digits.size(), n, is_hex ? 16 : 10);
+  const auto [end, failed] = std::from_chars(digits.data(), digits.data() + digits.size(), n, base);
   if (digits.empty() || failed != std::errc() || end != digits.data() + digits.size())
     return of_text(f_.text(text));
   Type type = integer(is_negative ? 8 : size_of_literal(n));

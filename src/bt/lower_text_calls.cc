@@ -37,6 +37,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 17> kRegiste
                                                                                     {"r15", "r15"},
                                                                                     {"flags", "rflags"}}};
 
+bool is_bytes(const Type& type) { return type.is_text() || type.kind == Type::Kind::kBuffer; }
+
 std::optional<unsigned> numbered(std::string_view name, std::string_view prefix) {
   if (!name.starts_with(prefix)) return std::nullopt;
   name.remove_prefix(prefix.size());
@@ -97,6 +99,12 @@ Result<Typed> Lowerer::call_buf(const Expr& e) {
   if (e.operands.size() == 2) {
     TRY(length, number(*e.operands[1]));
   }
+  const auto known = length ? f_.constant_of(*length) : std::nullopt;
+  if (from.kind == ExprKind::kText && known && *known <= script_.config.max_strlen) {
+    std::string bytes = from.text;  // with zeros behind it
+    bytes.resize(*known);
+    return Typed{.type = type, .leaves = {f_.text(bytes)}};
+  }
   if (v.type.is_text() || v.type.kind == Kind::kBuffer) {
     const Value most = length.value_or(f_.constant(script_.config.max_strlen));
     return Typed{.type = type, .leaves = {f_.apply("substring", {v.value(), f_.constant(0), most})}};
@@ -139,22 +147,23 @@ Result<Typed> Lowerer::call_strlen(const Expr& e) {
 Result<Typed> Lowerer::call_strncmp(const Expr& e) {
   TRY_OK(wants(e, 3, 3));
   TRY(const std::vector<Typed> v, values(e.operands, true));
-  if (!v[0].type.is_text() || !v[1].type.is_text() || !v[2].type.is_number())
+  if (!is_bytes(v[0].type) || !is_bytes(v[1].type) || !v[2].type.is_number())
     return at(e, "it is strncmp(text, text, length)");
-  return of_number(f_.apply("compare_first", {v[0].value(), v[1].value(), v[2].value()}));
+  const Value order = f_.apply("compare_first", {v[0].value(), v[1].value(), v[2].value()});
+  return of_number(f_.op(Op::kNotEqual, order, f_.constant(0)));
 }
 
 Result<Typed> Lowerer::call_contains(const Expr& e) {
   TRY_OK(wants(e, 2, 2));
   TRY(const std::vector<Typed> v, values(e.operands, true));
-  if (!v[0].type.is_text() || !v[1].type.is_text()) return at(e, "it is strcontains(text, text)");
+  if (!is_bytes(v[0].type) || !is_bytes(v[1].type)) return at(e, "it is strcontains(text, text)");
   return of_number(f_.apply("contains", {v[0].value(), v[1].value()}), of_kind(Kind::kBool));
 }
 
 Result<Typed> Lowerer::call_strstr(const Expr& e) {
   TRY_OK(wants(e, 2, 2));
   TRY(const std::vector<Typed> v, values(e.operands, true));
-  if (!v[0].type.is_text() || !v[1].type.is_text()) return at(e, "it is strstr(text, text)");
+  if (!is_bytes(v[0].type) || !is_bytes(v[1].type)) return at(e, "it is strstr(text, text)");
   const Value digits = sprint({.kind = Shape::Kind::kStrstr}, {v[0].value(), v[1].value()});
   return of_number(f_.apply("parse_number", {digits, f_.constant(10)}));
 }
@@ -162,7 +171,7 @@ Result<Typed> Lowerer::call_strstr(const Expr& e) {
 Result<Typed> Lowerer::call_concat(const Expr& e) {
   TRY_OK(wants(e, 2, 2));
   TRY(const std::vector<Typed> v, values(e.operands, true));
-  if (!v[0].type.is_text() || !v[1].type.is_text()) return at(e, "it is str_concat(text, text)");
+  if (!is_bytes(v[0].type) || !is_bytes(v[1].type)) return at(e, "it is str_concat(text, text)");
   return of_text(f_.apply("concat", {v[0].value(), v[1].value()}));
 }
 

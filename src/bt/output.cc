@@ -12,7 +12,6 @@
 #include <cstring>
 
 #include "bt/bytes.h"
-#include "bt/signals.h"
 
 namespace blip::bt {
 
@@ -174,7 +173,7 @@ std::string Output::sprint(uint32_t format, Arguments a) {
     case Kind::kStrerror:
       return std::strerror(static_cast<int>(a[0].number));
     case Kind::kSignalName:
-      return signal_name(static_cast<int>(a[0].number));
+      return ::strsignal(static_cast<int>(a[0].number));
     case Kind::kFrames:
       return digits(world.stack(a[0].number).size());
     case Kind::kNtop:
@@ -214,12 +213,6 @@ void Output::print_map(const MapShape& map, uint64_t top, uint64_t divisor) {
 void Output::print_entry(const Shape& s, Arguments arguments) {
   const MapShape& map = script_.shapes.maps[s.map];
   const size_t keys = map.is_scalar ? 0 : count_leaves(map.key);
-  if (!s.arguments.empty()) {
-    ShownMap one;
-    one.entries.emplace_back(shower_.value(map.key, arguments.first(keys)),
-                             shower_.value(s.arguments[0], arguments.subspan(keys)));
-    return write(form_->map(map.name, one));
-  }
   if (const state::Map* values = map_of(map))
     write(form_->map(map.name, shower_.entry(map, *values, arguments.first(keys))));
 }
@@ -298,9 +291,10 @@ void Output::end() {
   }
   for (const state::Map& map : context_.maps)
     if (map.dropped() != 0)
-      context_.writer.warn(
-          fmt::format("WARNING: {}: {} updates were dropped: it has room for {} keys; try max_map_keys",
-                      map.type().name, map.dropped(), map.type().limit));
+      context_.writer.warn(fmt::format(
+          "WARNING: Map full; can't update element of {0}: {1} updates were dropped. It has room for {2} "
+          "keys: try max_map_keys, or let {0} = hash({3});",
+          map.type().name, map.dropped(), map.type().limit, map.type().limit * 2));
   for (const auto& [what, count] : failures_)
     context_.writer.warn(fmt::format("WARNING: {} ({} times)", what, count));
   if (defaults_ != 0)

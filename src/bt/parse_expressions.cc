@@ -460,8 +460,6 @@ bool TreeParser::is_cast() {
 Result<ExprPtr> TreeParser::record(size_t begin) {
   auto e = make(Kind::kRecord, begin);
   do {
-    here();
-    if (scan_.peek() == ')') break;
     auto name = scan_.accept_name();
     if (!name) return scan_.error("the name of a member is missing here");
     if (std::find(e->names.begin(), e->names.end(), *name) != e->names.end())

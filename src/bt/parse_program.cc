@@ -43,7 +43,10 @@ Status TreeParser::preamble(Tree& tree) {
     }
   }
   while (scan_.peek_word() == "config" || scan_.peek_word() == "import") {
-    if (scan_.peek_word() == "import") return scan_.error("import is not there yet");
+    if (scan_.peek_word() == "import") {
+      TRY_OK(import(tree));
+      continue;
+    }
     if (!tree.config.empty()) return scan_.error("there are two config blocks");
     TRY_OK(config(tree));
   }
@@ -96,9 +99,11 @@ Status TreeParser::preprocessor(Tree& tree) {
     if (rest.find("linux/") == std::string_view::npos && rest.find("net/") == std::string_view::npos &&
         rest.starts_with('<'))
       return {};  // types of C's library are known anyway
-    return scan_.error_at(range,
-                          "headers are not read: blip takes types from the program's debugging information, "
-                          "or define the struct here");
+    tree.later.push_back(
+        {"headers are not read: blip takes types from the program's debugging information, or "
+         "define the struct here",
+         range});
+    return {};
   }
   if (word == "pragma" || word == "undef") return {};
   return scan_.error_at(range, fmt::format("#{} is not understood", word));
@@ -126,12 +131,23 @@ Status TreeParser::definition(Tree& tree) {
     scan_.advance();
     if (depth == 0 && was_close) break;
   } while (true);
-  // Attributes may follow.
-  const size_t end = scan_.at();
-  if (scan_.accept_word("__attribute__"))
-    while (!scan_.at_end() && scan_.peek() != ';' && scan_.peek() != '\n') scan_.advance();
-  else
-    scan_.go_to(end);
+  // Attributes may follow: __attribute__((packed)).
+  for (size_t end = scan_.at();; end = scan_.at()) {
+    if (!scan_.accept_word("__attribute__")) {
+      scan_.go_to(end);
+      break;
+    }
+    here();
+    if (scan_.peek() != '(' || scan_.peek(1) != '(')
+      return scan_.error("attributes are in two pairs of parentheses");
+    unsigned open = 0;
+    do {
+      if (scan_.at_end() || scan_.peek() == '{') return scan_.error("a ')' is missing here");
+      open += scan_.peek() == '(' ? 1 : 0;
+      open -= scan_.peek() == ')' ? 1 : 0;
+      scan_.advance();
+    } while (open > 0);
+  }
   tree.definitions.emplace_back(scan_.source().substr(begin, scan_.at() - begin), scan_.range(begin));
   scan_.accept(";");
   return {};
@@ -172,7 +188,7 @@ Status TreeParser::item(Tree& tree) {
   if (word == "let") return map_declaration(tree);
   if (word == "config") return scan_.error("the config block comes before probes and macros");
   if (word == "import") return scan_.error("imports come before probes and macros");
-  if (word == "fn") return scan_.error("functions of the script are not there yet: use a macro");
+  if (word == "fn") return function(tree);
   return probe(tree);
 }
 
@@ -207,6 +223,43 @@ Status TreeParser::macro(Tree& tree) {
   }
   TRY(macro.body, block(true));
   tree.macros.push_back(std::move(macro));
+  return {};
+}
+
+// import "path";
+Status TreeParser::import(Tree& tree) {
+  const size_t begin = here();
+  scan_.accept_name();
+  here();
+  if (scan_.peek() != '"') return scan_.error("a path in quotes is missing here");
+  TRY_OK(scan_.text());
+  TRY_OK(expect(";"));
+  tree.later.push_back({"import is not there yet", scan_.range(begin)});
+  return {};
+}
+
+// fn name($a: type, ...) : type { ... }
+Status TreeParser::function(Tree& tree) {
+  const size_t begin = here();
+  scan_.accept_name();
+  if (!scan_.accept_name()) return scan_.error("the name of the function is missing here");
+  TRY_OK(expect("("));
+  if (!scan_.accept(")")) {
+    do {
+      const size_t name = here();
+      if (scan_.peek() != '$') return scan_.error("a parameter is missing here: $x: type");
+      TRY_OK(variable(name));
+      TRY_OK(expect(":"));
+      TRY(const auto parameter, type_or_typeof());
+    } while (scan_.accept(","));
+    TRY_OK(expect(")"));
+  }
+  TRY_OK(expect(":"));
+  TRY(const auto result, type());
+  if (!result) return scan_.error("the type of the result is missing here");
+  const Range range = scan_.range(begin);
+  TRY_OK(block(false));
+  tree.later.push_back({"functions of the script are not there yet: use a macro", range});
   return {};
 }
 

@@ -7,6 +7,7 @@
 #include <array>
 #include <charconv>
 
+#include "bt/scanner.h"
 #include "bt/signals.h"
 
 namespace blip::bt {
@@ -35,13 +36,16 @@ Parts split(std::string_view text) {
   return parts;
 }
 
+bool goes_on_as_number(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+// Without a unit.
 std::optional<uint64_t> number(std::string_view text) {
-  const bool is_hex = text.starts_with("0x") || text.starts_with("0X");
-  if (is_hex) text.remove_prefix(2);
-  uint64_t n = 0;
-  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), n, is_hex ? 16 : 10);
-  if (text.empty() || failed != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return n;
+  if (text.empty() || text[0] < '0' || text[0] > '9') return std::nullopt;
+  Scanner scan(text);
+  const auto n = scan.number();
+  return n && scan.at_end() && goes_on_as_number(text.back()) ? std::optional(*n) : std::nullopt;
 }
 
 constexpr std::array<std::pair<std::string_view, uint64_t>, 7> kUnits{{{"ns", 1},
@@ -55,7 +59,6 @@ constexpr std::array<std::pair<std::string_view, uint64_t>, 7> kUnits{{{"ns", 1}
 // interval:s:1, interval:1s, interval:1000000 (us).
 std::optional<uint64_t> period(const Parts& parts, bool may_be_rate) {
   if (parts.size() == 2) {
-    if (const auto us = number(parts[1])) return *us * 1000;
     const size_t digits = std::min(parts[1].find_first_not_of("0123456789"), parts[1].size());
     const auto n = number(std::string_view(parts[1]).substr(0, digits));
     for (const auto& [unit, ns] : kUnits)
@@ -101,6 +104,7 @@ const char* read_profile(const Parts& parts, Probe& probe) {
 // FUNCTION, FUNCTION+OFFSET, an address of the file.
 const char* read_place(std::string place, Probe& probe) {
   if (const auto address = number(place)) {
+    if (probe.module.find('*') != std::string::npos) return "an address is one of a single file";
     probe.kind = Kind::kInstruction;
     probe.offset = *address;
     return nullptr;
@@ -178,6 +182,31 @@ constexpr std::array<std::string_view, 28> kOfKernel = {
     "fentry",        "fexit", "iter",       "it",   "hardware",        "h",
     "software",      "s",     "watchpoint", "w",    "asyncwatchpoint", "aw",
     "kprobe.multi",  "lsm",   "fmod",       "rawtp"};
+// What is wrong with a kernel probe beyond being one; null: nothing.
+const char* wrong_with_kernel_probe(const Parts& parts) {
+  const std::string& kind = parts[0];
+  const auto is = [&](std::string_view name, std::string_view short_name) {
+    return kind == name || kind == short_name;
+  };
+  const bool has_empty = std::any_of(parts.begin() + 1, parts.end(), [](const auto& p) { return p.empty(); });
+  if (is("tracepoint", "t")) return parts.size() == 3 ? nullptr : "it is tracepoint:GROUP:NAME";
+  if (is("rawtracepoint", "rt")) return parts.size() >= 2 ? nullptr : "it is rawtracepoint:NAME";
+  if (is("software", "s") || is("hardware", "h"))
+    return parts.size() < 3 || parts[2].empty() || number(parts[2]) ? nullptr
+                                                                    : "the number of events is missing";
+  if (is("watchpoint", "w") || is("asyncwatchpoint", "aw")) {
+    const bool is_right =
+        parts.size() >= 4 && number(parts[parts.size() - 2]) &&
+        (parts.size() > 4 || number(parts[1]) || !goes_on_as_number(parts[1].empty() ? 'x' : parts[1][0]));
+    return is_right ? nullptr : "it is watchpoint:ADDRESS:LENGTH:MODE";
+  }
+  if (is("kretprobe", "kr") && parts.back().find('+') != std::string::npos) return "a return has no offset";
+  if (is("kprobe", "k") || is("kretprobe", "kr"))
+    return parts.size() >= 2 && parts.size() <= 3 && !has_empty ? nullptr : "it is kprobe:FUNCTION";
+  return nullptr;
+}
+
+constexpr size_t kMostDigits = 9;
 constexpr std::array<std::string_view, 2> kLater = {"bench", "test"};
 
 }  // namespace
@@ -186,7 +215,18 @@ Result<Probe> parse_probe(std::string_view source, const AttachPoint& point) {
   const Parts parts = split(point.text);
   const std::string& kind = parts[0];
   const auto wrong = [&](std::string_view message) { return script::error_at(source, point.range, message); };
-  if (std::find(kOfKernel.begin(), kOfKernel.end(), kind) != kOfKernel.end())
+  for (size_t dollar = point.text.find('$'); dollar != std::string::npos;
+       dollar = point.text.find('$', dollar + 1)) {
+    size_t end = dollar + 1;
+    while (end < point.text.size() && point.text[end] >= '0' && point.text[end] <= '9') ++end;
+    const size_t digits = end - dollar - 1;
+    if (digits == 0 || digits > kMostDigits || point.text[dollar + 1] == '0')
+      return wrong("a parameter is $1, $2, ...");
+  }
+  const bool is_kernel = std::find(kOfKernel.begin(), kOfKernel.end(), kind) != kOfKernel.end();
+  if (is_kernel)
+    if (const char* what = wrong_with_kernel_probe(parts)) return wrong(what);
+  if (is_kernel || (kind.size() > 1 && kind.find('*') != std::string::npos))
     return wrong("a kernel probe: blip sees user space only; bpftrace as root can");
   if (std::find(kLater.begin(), kLater.end(), kind) != kLater.end())
     return wrong("this kind of probe is not there yet");

@@ -105,6 +105,8 @@ class BtScript final : public script::Script {
   }
 
   Status find_probes() {
+    if (!script_.tree.later.empty())
+      return script::error_at(script_.source, script_.tree.later[0].range, script_.tree.later[0].what);
     const auto end = static_cast<uint32_t>(script_.source.size());
     if (script_.tree.probes.empty())
       return script::error_at(script_.source, {end, end + 1}, "a probe is missing: BEGIN { ... }");

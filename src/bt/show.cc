@@ -125,17 +125,38 @@ std::string symbol_name(script::World& world, uint64_t pid, uint64_t address, bo
   return has_offset ? fmt::format("{}+{}", name.function, name.offset) : name.function;
 }
 
+namespace {
+
+// One line for each function: those that are inlined there come first.
+std::string frame(script::World& world, const Type& type, uint64_t pid, uint64_t address) {
+  const bool is_perf = type.name == "perf";
+  auto names = world.names_of(pid, address);
+  if (names.empty()) names.emplace_back();
+  std::string text;
+  for (size_t i = 0; i < names.size(); ++i) {
+    const script::CodeName& name = names[i];
+    const bool is_inlined = i + 1 < names.size();
+    std::string shown = name.function.empty() ? fmt::format("{:#x}", address)
+                        : is_inlined          ? name.function
+                                              : fmt::format("{}+{}", name.function, name.offset);
+    if (is_perf) {
+      const std::string module = is_inlined ? "inlined" : name.module.empty() ? "[unknown]" : name.module;
+      text += fmt::format("\t{:x} {} ({})\n", address, shown, module);
+      continue;
+    }
+    if (!name.file.empty()) shown += fmt::format("@{}:{}", name.file, name.line);
+    text += fmt::format("        {}{}\n", is_inlined ? "[inlined] " : "", shown);
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string Shower::stack(const Type& type, uint64_t pid, uint64_t number) const {
   std::string text = "\n";
   const auto frames = world.stack(number);
-  for (size_t i = 0; i < frames.size() && i < type.limit; ++i) {
-    if (type.name == "raw")
-      text += fmt::format("{:x}\n", frames[i]);
-    else if (type.name == "perf")
-      text += fmt::format("\t{:x} {}\n", frames[i], symbol_name(world, pid, frames[i], true));
-    else
-      text += fmt::format("        {}\n", symbol_name(world, pid, frames[i], true));
-  }
+  for (size_t i = 0; i < frames.size() && i < type.limit; ++i)
+    text += type.name == "raw" ? fmt::format("{:x}\n", frames[i]) : frame(world, type, pid, frames[i]);
   return text;
 }
 

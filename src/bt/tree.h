@@ -124,7 +124,14 @@ struct ConfigItem {
   Range range{};
 };
 
+// What the grammar has and blip has not yet.
+struct Later {
+  std::string what;
+  Range range{};
+};
+
 struct Tree {
+  std::vector<Later> later;
   std::vector<std::pair<std::string, Range>> definitions;  // struct, union, enum, as text, and where that is
   std::vector<std::pair<std::string, std::string>> defines;
   std::vector<ConfigItem> config;

@@ -25,6 +25,8 @@ class TreeParser {
   Status config(Tree& tree);
   Status item(Tree& tree);
   Status macro(Tree& tree);
+  Status function(Tree& tree);
+  Status import(Tree& tree);
   Status map_declaration(Tree& tree);
   Status probe(Tree& tree);
   Result<AttachPoint> attach_point();

@@ -51,7 +51,7 @@ struct Type {
   uint32_t limit = 0;        // frames of a stack
   std::string name{};        // of a mode or format
   const script::Type* target = nullptr;
-  std::vector<Field> fields{};
+  std::vector<Field> fields;
 
   bool is_number() const;  // one that can be computed with
   bool is_text() const { return kind == Kind::kText; }

@@ -40,7 +40,7 @@ check: out.splitlines()[:6] == [f"{i} {-i}" for i in range(6)]
 case: stacks as keys
 target: stacks 3
 run: blip run --lang bpftrace -e 'uprobe:stacks:leaf { @[ustack(2)] = count(); }' -p $PID
-check: re.search(r"@\[\n        leaf\+0\n        middle\+\d+\n\]: \d+\n", out)
+check: re.search(r"@\[\n        leaf\+0@\S+stacks.c:\d+\n        middle\+\d+@\S+stacks.c:\d+\n\]: \d+\n", out)
 
 case: as JSON
 target: loop_calls 3
