@@ -64,6 +64,7 @@ constexpr Setting kSettings[] = {
        return one_of(v, {"error", "warn", "ignore"}, "error, warn or ignore", c.missing_probes);
      }},
     {"print_maps_on_exit", [](Config& c, const std::string& v) { return truth(v, c.print_maps_on_exit); }},
+    {"show_debug_info", [](Config& c, const std::string& v) { return truth(v, c.show_debug_info); }},
     // These say how bpftrace loads its programs into the kernel, or shows names: there is nothing to be set here.
     {"cache_user_symbols", nothing},
     {"cpp_demangle", nothing},
@@ -74,7 +75,6 @@ constexpr Setting kSettings[] = {
     {"max_probes", nothing},
     {"on_stack_limit", nothing},
     {"perf_rb_pages", nothing},
-    {"show_debug_info", nothing},
     {"max_type_res_iterations", nothing},
     {"unstable_tseries", nothing},
     {"unstable_dw_ustack", nothing},

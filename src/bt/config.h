@@ -19,6 +19,7 @@ struct Config {
   std::string stack_mode = "bpftrace";
   std::string missing_probes = "error";
   bool print_maps_on_exit = true;
+  bool show_debug_info = true;
 };
 
 // The environment (BPFTRACE_MAX_STRLEN=...) wins over the block.

@@ -99,6 +99,8 @@ constexpr Case kTuples[] = {
     {"$a = (foo = 1, bar = 2); $a = (bar = 3, foo = 4); print($a)", "{ .foo = 4, .bar = 3 }\n"},
     {"print(((1, 2) == (1, 2), (1, 2) == (1, 3)))", "(true, false)\n"},
     {"print(())", "()\n"},
+    {"$t = (4, \"b\"); print($t[1]); print($t[0])", "b\n4\n"},
+    {"print(sizeof(((int32)1, (int8)2, (int64)3)))", "16\n"},
     {"@a[1] = (5, \"x\"); $v = @a[1]; print($v.1)", "x\n\n\n@a[1]: (5, x)\n"},
 };
 INSTANTIATE_TEST_SUITE_P(tuples, Prints, testing::ValuesIn(kTuples));
@@ -225,7 +227,12 @@ TEST(Script, macros) {
                    "BEGIN { $a = 1; set($a, @n); print(twice($a)); print(@n[1]); clear(@n) }"),
             "14\n7\n");
   EXPECT_EQ(script("macro bad() { errorf(\"no\"); } BEGIN { bad(); }"),
-            "stdin:1:15-27: ERROR: no\nstdin:1:39-44: ERROR: expanded from\n");
+            "stdin:1:15-27: ERROR: no\nstdin:1:39-44: ERROR: expanded from\n"
+            "macro bad() { errorf(\"no\"); } BEGIN { bad(); }\n"
+            "                                      ~~~~~\n");
+  EXPECT_EQ(script("macro cpu(x) { x } BEGIN { print(cpu(\"a\")); print(cpu() == cpu) }"), "a\ntrue\n");
+  EXPECT_EQ(script("BEGIN { print((config().max_strlen, probetype, __builtin_config.stack_mode)) }"),
+            "(1024, special, bpftrace)\n");
 }
 
 TEST(Script, end_and_maps) {

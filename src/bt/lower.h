@@ -151,6 +151,7 @@ class Lowerer {
   Result<Typed> refused(const Expr& e);
   Result<Typed> builtin(const Expr& e, const std::string& name);
   std::optional<Typed> made_by_output(const std::string& name);
+  Typed config();
   Result<Typed> literal_of(const Expr& e, size_t which, std::string_view what);
 
   // lower_target.cc
@@ -203,6 +204,8 @@ class Lowerer {
   bool only_size_ = false;  // an operand of sizeof
   unsigned depth_ = 0;
 };
+
+bool is_function(std::string_view name);
 
 // True if it does something, or needs blocks of its own: then it is computed where it stands.
 bool has_effects(const Expr& e);

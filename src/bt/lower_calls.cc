@@ -92,6 +92,9 @@ struct CallTable {
         Row{"kfunc_exist", &L::refused},
         Row{"kfunc_allowed", &L::refused},
         Row{"curtask", &L::refused},
+        Row{"config", &L::call_builtin},
+        Row{"pcomm", &L::call_builtin},
+        Row{"leader_comm", &L::call_builtin},
         Row{"pid", &L::call_builtin},
         Row{"tid", &L::call_builtin},
         Row{"uid", &L::call_builtin},
@@ -119,6 +122,8 @@ struct CallTable {
     return found == kRows.end() ? nullptr : &*found;
   }
 };
+
+bool is_function(std::string_view name) { return CallTable::find(name) != nullptr; }
 
 Result<Typed> Lowerer::call(const Expr& e) {
   const CallTable::Row* row = CallTable::find(e.text);
@@ -299,7 +304,7 @@ Result<Typed> Lowerer::call_len(const Expr& e) {
   if (e.operands[0]->kind == ExprKind::kMap) return of_number(f_.size(map_number(map(*e.operands[0]))));
   TRY(const Typed v, value(*e.operands[0]));
   if (v.type.kind != Kind::kUstack) return at(*e.operands[0], "len() wants a map or a stack");
-  const Value frames = sprint({.kind = Shape::Kind::kFrames}, {v.leaves[1]});
+  const Value frames = sprint({.kind = Shape::Kind::kFrames}, {v.leaves[1], f_.constant(v.type.limit)});
   return of_number(f_.apply("parse_number", {frames, f_.constant(10)}));
 }
 

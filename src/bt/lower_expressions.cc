@@ -27,6 +27,45 @@ bool only_computes(std::string_view name) {
   return kNames.contains(name);
 }
 
+uint64_t alignment_in_memory(const Type& type) {
+  if (type.kind == Type::Kind::kInteger) return type.size;
+  if (type.is_text() || type.kind == Type::Kind::kBool) return 1;
+  if (!type.is_several()) return 8;
+  uint64_t largest = 1;
+  for (const Field& f : type.fields) largest = std::max(largest, alignment_in_memory(f.type));
+  return largest;
+}
+
+// As a structure of C would have it.
+uint64_t size_in_memory(const Type& type, const Config& config) {
+  using Kind = Type::Kind;
+  switch (type.kind) {
+    case Kind::kInteger:
+      return type.size;
+    case Kind::kBool:
+      return 1;
+    case Kind::kTarget:
+    case Kind::kEnum:
+      return script::resolve(*type.target).size;
+    case Kind::kText:
+      return type.most ? type.most : config.max_strlen;
+    case Kind::kTuple:
+    case Kind::kRecord:
+    case Kind::kArray: {
+      uint64_t size = 0, largest = 1;
+      for (const Field& f : type.fields) {
+        const uint64_t part = size_in_memory(f.type, config);
+        const uint64_t align = alignment_in_memory(f.type);
+        largest = std::max(largest, align);
+        size = (size + align - 1) / align * align + part;
+      }
+      return (size + largest - 1) / largest * largest;
+    }
+    default:
+      return 8;
+  }
+}
+
 uint8_t size_of_literal(uint64_t n) {
   if (n <= INT8_MAX) return 1;
   if (n <= INT16_MAX) return 2;
@@ -265,26 +304,8 @@ Result<Typed> Lowerer::size_of(const Expr& e) {
   } else {
     TRY(type, type_of(*e.type));
   }
-  uint64_t size = 8;
-  switch (type.kind) {
-    case Kind::kInteger:
-      size = type.size;
-      break;
-    case Kind::kBool:
-      size = 1;
-      break;
-    case Kind::kTarget:
-    case Kind::kEnum:
-      size = script::resolve(*type.target).size;
-      break;
-    case Kind::kText:
-      size = type.most ? type.most : script_.config.max_strlen;
-      break;
-    case Kind::kUnknown:
-      return unknown();
-    default:
-      break;
-  }
+  if (type.is_unknown()) return unknown();
+  const uint64_t size = size_in_memory(type, script_.config);
   Type result = integer(8, false);
   result.is_flexible = true;
   return of_number(f_.constant(size), result);

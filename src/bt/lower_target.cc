@@ -151,6 +151,11 @@ Result<Typed> Lowerer::index(const Expr& e) {
   if (has_effects(*e.operands[1])) keep(array);
   TRY(const Value n, number(*e.operands[1]));
   if (array.type.is_unknown()) return unknown();
+  if (array.type.kind == Kind::kTuple) {
+    Expr item{.kind = Expr::Kind::kItem, .range = e.range, .number = f_.constant_of(n).value_or(UINT64_MAX)};
+    item.operands.push_back(copy(*e.operands[0]));
+    return this->item(item);
+  }
   if (array.type.kind == Kind::kArray) {
     const auto constant = f_.constant_of(n);
     if (!constant || *constant >= array.type.fields.size()) return at(e, "there is no such element");

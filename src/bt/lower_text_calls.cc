@@ -37,7 +37,9 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 17> kRegiste
                                                                                     {"r15", "r15"},
                                                                                     {"flags", "rflags"}}};
 
-bool is_bytes(const Type& type) { return type.is_text() || type.kind == Type::Kind::kBuffer; }
+bool is_bytes(const Type& type) {
+  return type.is_text() || type.kind == Type::Kind::kBuffer || type.is_unknown();
+}
 
 std::optional<unsigned> numbered(std::string_view name, std::string_view prefix) {
   if (!name.starts_with(prefix)) return std::nullopt;
@@ -140,7 +142,7 @@ Result<Typed> Lowerer::call_buf(const Expr& e) {
 Result<Typed> Lowerer::call_strlen(const Expr& e) {
   TRY_OK(wants(e, 1, 1));
   TRY(const Typed v, whole_value(*e.operands[0]));
-  if (!v.type.is_text()) return at(*e.operands[0], "strlen() wants a text");
+  if (!is_bytes(v.type)) return at(*e.operands[0], "strlen() wants a text");
   return of_number(f_.apply("length", {v.value()}), integer(8, false));
 }
 
@@ -357,6 +359,25 @@ Result<Typed> Lowerer::call_builtin(const Expr& e) {
   return builtin(e, e.text);
 }
 
+Typed Lowerer::config() {
+  const Config& c = script_.config;
+  Typed result{.type = of_kind(Kind::kRecord)};
+  const auto add = [&](const char* field, const Typed& v) {
+    result.type.fields.push_back({field, v.type});
+    result.leaves.push_back(v.value());
+  };
+  add("max_strlen", of_number(f_.constant(c.max_strlen)));
+  add("max_map_keys", of_number(f_.constant(c.max_map_keys)));
+  add("max_cat_bytes", of_number(f_.constant(c.max_cat_bytes)));
+  add("stack_mode", of_text(f_.text(c.stack_mode)));
+  add("str_trunc_trailer", of_text(f_.text(c.str_trunc_trailer)));
+  add("missing_probes", of_text(f_.text(c.missing_probes)));
+  add("print_maps_on_exit", of_number(f_.constant(c.print_maps_on_exit), of_kind(Kind::kBool)));
+  add("show_debug_info", of_number(f_.constant(c.show_debug_info), of_kind(Kind::kBool)));
+  add("cpp_demangle", of_number(f_.constant(1), of_kind(Kind::kBool)));
+  return result;
+}
+
 // Words that the session knows at run time.
 std::optional<Typed> Lowerer::made_by_output(const std::string& name) {
   const Value pid = f_.observe(BlockOp::kPid), tid = f_.observe(BlockOp::kTid);
@@ -365,6 +386,8 @@ std::optional<Typed> Lowerer::made_by_output(const std::string& name) {
                      integer(8, is_signed));
   };
   if (name == "comm") return of_text(sprint({.kind = Shape::Kind::kComm}, {pid, tid}));
+  if (name == "pcomm") return of_text(sprint({.kind = Shape::Kind::kComm, .text = "parent"}, {pid, pid}));
+  if (name == "leader_comm") return of_text(sprint({.kind = Shape::Kind::kComm}, {pid, pid}));
   if (name == "probe") return of_text(sprint({.kind = Shape::Kind::kProbe}, {f_.observe(BlockOp::kProbe)}));
   if (name == "probetype")
     return of_text(sprint({.kind = Shape::Kind::kProbeType}, {f_.observe(BlockOp::kProbe)}));
@@ -387,6 +410,7 @@ Result<Typed> Lowerer::builtin(const Expr& e, const std::string& full_name) {
   for (const auto& [known, op] : kObserved)
     if (known == name) return of_number(f_.observe(op), integer(name == "nsecs" ? 8 : 4, false));
   if (auto made = made_by_output(name)) return *std::move(made);
+  if (name == "config") return config();
   if (name == "args") return arguments(e);
   if (name == "retval") return returned(e);
   if (name == "ustack") {

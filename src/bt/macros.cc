@@ -5,6 +5,7 @@
 
 #include <functional>
 
+#include "bt/lower.h"
 #include "bt/parser.h"
 
 namespace blip::bt {
@@ -95,7 +96,7 @@ class Expander {
       if (macro.name == call.text) named = &macro;
       if (fits(macro, call.text, call.operands)) return &macro;
     }
-    return call.kind == Kind::kCall ? named : nullptr;
+    return call.kind == Kind::kCall && !is_function(call.text) ? named : nullptr;
   }
 
   Status replace(ExprPtr& call, const Macro& macro) {

@@ -20,6 +20,8 @@ namespace {
 using script::Argument;
 using Kind = Shape::Kind;
 
+constexpr uint64_t kLastSignal = 64;
+
 struct Position {
   size_t line = 1, column = 1;
 };
@@ -111,7 +113,7 @@ void Output::emit(uint32_t format, Arguments arguments) {
     case Kind::kPrint:
       return write(form_->value(shown(s, arguments)[0]));
     case Kind::kPrintMap:
-      return print_map(script_.shapes.maps[s.map], arguments[0].number, arguments[1].number);
+      return print_map(script_.shapes.maps[s.map], arguments[0].number, arguments[1].number, true);
     case Kind::kPrintEntry:
       return print_entry(s, arguments);
     case Kind::kTime:
@@ -144,13 +146,15 @@ std::string Output::sprint(uint32_t format, Arguments a) {
     case Kind::kShow:
       return to_text(shown(s, a)[0]);
     case Kind::kComm:
+      if (s.text == "parent") {
+        const uint64_t parent = world.parent(a[0].number);
+        return world.thread_name(parent, parent);
+      }
       return world.thread_name(a[0].number, a[1].number);
     case Kind::kProbe:
       return name_of_probe(a[0].number);
-    case Kind::kProbeType: {
-      const std::string name = name_of_probe(a[0].number);
-      return name.substr(0, name.find(':'));
-    }
+    case Kind::kProbeType:
+      return type_of_probe(a[0].number);
     case Kind::kFunc:
       return world.probe(a[0].number).place.function;
     case Kind::kElapsed:
@@ -173,9 +177,10 @@ std::string Output::sprint(uint32_t format, Arguments a) {
     case Kind::kStrerror:
       return std::strerror(static_cast<int>(a[0].number));
     case Kind::kSignalName:
-      return ::strsignal(static_cast<int>(a[0].number));
+      return a[0].number == 0 || a[0].number > kLastSignal ? "N/A"
+                                                           : ::strsignal(static_cast<int>(a[0].number));
     case Kind::kFrames:
-      return digits(world.stack(a[0].number).size());
+      return digits(std::min<uint64_t>(world.stack(a[0].number).size(), a[1].number));
     case Kind::kNtop:
       return address_text(a);
     case Kind::kMac:
@@ -205,9 +210,31 @@ std::string Output::name_of_probe(uint64_t number) const {
   return text.substr(0, text.rfind(':') + 1) + fired.place.function;
 }
 
-void Output::print_map(const MapShape& map, uint64_t top, uint64_t divisor) {
+std::string Output::type_of_probe(uint64_t number) const {
+  using Wanted = script::WantedProbe::Kind;
+  const size_t which = context_.world.probe(number).wanted;
+  if (which >= probes_.size()) return {};
+  switch (probes_[which].kind) {
+    case Wanted::kTimer:
+      return "interval";
+    case Wanted::kProfile:
+      return "profile";
+    case Wanted::kReturn:
+      return "uretprobe";
+    case Wanted::kMark:
+      return "usdt";
+    case Wanted::kFunction:
+    case Wanted::kInstruction:
+    case Wanted::kLine:
+      return "uprobe";
+    default:
+      return "special";
+  }
+}
+
+void Output::print_map(const MapShape& map, uint64_t top, uint64_t divisor, bool shows_unset) {
   if (const state::Map* values = map_of(map))
-    write(form_->map(map.name, shower_.map(map, *values, top, divisor)));
+    write(form_->map(map.name, shower_.map(map, *values, top, divisor, shows_unset)));
 }
 
 void Output::print_entry(const Shape& s, Arguments arguments) {
@@ -237,8 +264,14 @@ void Output::tell(const Shape& s, std::string_view severity, const std::string& 
   std::string line = text;
   if (line.ends_with('\n')) line.pop_back();
   context_.writer.write_error(fmt::format("{}: {}: {}", place(s.range), severity, line));
-  for (const script::Range& range : s.expanded_from)
+  for (const script::Range& range : s.expanded_from) {
     context_.writer.write_error(fmt::format("{}: {}: expanded from", place(range), severity));
+    const Position from = position(script_.source, range.begin);
+    const size_t first = range.begin - (from.column - 1), last = script_.source.find('\n', range.begin);
+    context_.writer.write_error(script_.source.substr(first, last - first));
+    context_.writer.write_error(std::string(from.column - 1, ' ') +
+                                std::string(range.end - range.begin, '~'));
+  }
 }
 
 void Output::cat(const std::string& path) {
@@ -269,7 +302,8 @@ void Output::run(const std::string& command) {
 
 void Output::print(uint32_t map, const state::Key*) {
   for (const MapShape& shape : script_.shapes.maps)
-    if (map < context_.maps.size() && shape.name == context_.maps[map].type().name) print_map(shape, 0, 1);
+    if (map < context_.maps.size() && shape.name == context_.maps[map].type().name)
+      print_map(shape, 0, 1, true);
 }
 
 script::ScriptOutput::Next Output::told(size_t probe, const script::Outcome& outcome, uint64_t) {
@@ -287,7 +321,7 @@ void Output::end() {
     for (const MapShape& map : script_.shapes.maps)
       if (map.is_used) sorted.push_back(&map);
     std::sort(sorted.begin(), sorted.end(), [](const auto* a, const auto* b) { return a->name < b->name; });
-    for (const MapShape* map : sorted) print_map(*map, 0, 1);
+    for (const MapShape* map : sorted) print_map(*map, 0, 1, false);
   }
   for (const state::Map& map : context_.maps)
     if (map.dropped() != 0)

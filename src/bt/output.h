@@ -33,13 +33,14 @@ class Output final : public script::ScriptOutput {
   const Shape& shape(uint32_t format);
   std::vector<Shown> shown(const Shape& shape, Arguments arguments) const;
   std::string formatted(const Shape& shape, Arguments arguments) const;
-  void print_map(const MapShape& map, uint64_t top, uint64_t divisor);
+  void print_map(const MapShape& map, uint64_t top, uint64_t divisor, bool shows_unset);
   void print_entry(const Shape& shape, Arguments arguments);
   void tell(const Shape& shape, std::string_view severity, const std::string& text);
   void cat(const std::string& path);
   void run(const std::string& command);
   std::string item(const Shape& shape, Arguments arguments) const;
   std::string name_of_probe(uint64_t number) const;
+  std::string type_of_probe(uint64_t number) const;
   const state::Map* map_of(const MapShape& shape) const;
   void write(const std::string& text) { context_.writer.write(text); }
 

@@ -176,6 +176,8 @@ class BtScript final : public script::Script {
 
   Status check_maps() {
     for (const MapShape& map : script_.shapes.maps)
+      if (!map.is_used) script_.warnings.push_back("Unused map: " + map.name);
+    for (const MapShape& map : script_.shapes.maps)
       if (map.is_used && map.value.is_unknown() && !has_places())
         return script::error_at(script_.source, map.range,
                                 fmt::format("nothing is ever put into {}", map.name));

@@ -128,12 +128,12 @@ std::string symbol_name(script::World& world, uint64_t pid, uint64_t address, bo
 namespace {
 
 // One line for each function: those that are inlined there come first.
-std::string frame(script::World& world, const Type& type, uint64_t pid, uint64_t address) {
+std::string frame(script::World& world, const Type& type, bool has_lines, uint64_t pid, uint64_t address) {
   const bool is_perf = type.name == "perf";
   auto names = world.names_of(pid, address);
   if (names.empty()) names.emplace_back();
   std::string text;
-  for (size_t i = 0; i < names.size(); ++i) {
+  for (size_t i = has_lines ? 0 : names.size() - 1; i < names.size(); ++i) {
     const script::CodeName& name = names[i];
     const bool is_inlined = i + 1 < names.size();
     std::string shown = name.function.empty() ? fmt::format("{:#x}", address)
@@ -144,7 +144,7 @@ std::string frame(script::World& world, const Type& type, uint64_t pid, uint64_t
       text += fmt::format("\t{:x} {} ({})\n", address, shown, module);
       continue;
     }
-    if (!name.file.empty()) shown += fmt::format("@{}:{}", name.file, name.line);
+    if (has_lines && !name.file.empty()) shown += fmt::format("@{}:{}", name.file, name.line);
     text += fmt::format("        {}{}\n", is_inlined ? "[inlined] " : "", shown);
   }
   return text;
@@ -156,7 +156,8 @@ std::string Shower::stack(const Type& type, uint64_t pid, uint64_t number) const
   std::string text = "\n";
   const auto frames = world.stack(number);
   for (size_t i = 0; i < frames.size() && i < type.limit; ++i)
-    text += type.name == "raw" ? fmt::format("{:x}\n", frames[i]) : frame(world, type, pid, frames[i]);
+    text += type.name == "raw" ? fmt::format("{:x}\n", frames[i])
+                               : frame(world, type, config.show_debug_info, pid, frames[i]);
   return text;
 }
 
@@ -268,7 +269,8 @@ ShownSeries series(const MapShape& shape, const std::map<uint64_t, uint64_t>& va
 
 }  // namespace
 
-ShownMap Shower::map(const MapShape& shape, const state::Map& map, uint64_t top, uint64_t divisor) const {
+ShownMap Shower::map(const MapShape& shape, const state::Map& map, uint64_t top, uint64_t divisor,
+                     bool shows_unset) const {
   const state::MapType& type = map.type();
   ShownMap result{.is_scalar = shape.is_scalar};
   result.is_stats = shape.value.kind == Kind::kAverage || shape.value.kind == Kind::kStats;
@@ -324,9 +326,15 @@ ShownMap Shower::map(const MapShape& shape, const state::Map& map, uint64_t top,
     result.entries.emplace_back(has_keys ? value(shape.key, rows[i].key) : Shown(), std::move(entry));
   }
   // A map of one value shows what it has before anything was put there.
-  if (shape.is_scalar && result.entries.empty() && type.value == ValueType::kNumber) {
-    const Argument zero{};
-    result.entries.emplace_back(Shown(), value(shape.value, {&zero, 1}, 1));
+  const Kind kind = shape.value.kind;
+  const bool has_zero = shows_unset && kind != Kind::kUstack && kind != Kind::kUsym;
+  if (shape.is_scalar && result.entries.empty() && has_zero) {
+    if (type.value == ValueType::kStats) {
+      if (result.is_stats) result.entries.emplace_back(Shown(), of_stats(shape, type, {}, 1));
+    } else {
+      const std::vector<Argument> zeros(count_leaves(shape.value));
+      result.entries.emplace_back(Shown(), value(shape.value, zeros, 1));
+    }
   }
   return result;
 }

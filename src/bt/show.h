@@ -20,7 +20,9 @@ struct Shower {
   // The leaves of a value; numbers are divided by `divisor`.
   Shown value(const Type& type, std::span<const script::Argument> leaves, uint64_t divisor = 1) const;
   // All of a map in the order of bpftrace, the last `top` entries of it; 0: all.
-  ShownMap map(const MapShape& shape, const state::Map& map, uint64_t top, uint64_t divisor) const;
+  // `shows_unset`: a map of one value that has none is shown as 0.
+  ShownMap map(const MapShape& shape, const state::Map& map, uint64_t top, uint64_t divisor,
+               bool shows_unset) const;
   // One entry; none: it is not there.
   ShownMap entry(const MapShape& shape, const state::Map& map, std::span<const script::Argument> key) const;
 

@@ -60,3 +60,22 @@ case: a member that is not there is an error of its place
 target: loop_calls 1
 run: blip run --lang bpftrace -e 'uprobe:loop_calls:work { print(args.nothing) }' -p $PID
 error: there is no variable 'nothing' here
+
+# The kinds of scripts that bpftrace's five user-space tools are, written anew.
+case: names that are looked up, with how long it took
+until: alone
+run: blip run --lang bpftrace -e 'BEGIN { printf("%-9s %-16s %6s %s\n", "TIME", "COMM", "US", "HOST"); }
+  uprobe:libc:getaddrinfo { @start[tid] = nsecs; @name[tid] = arg0; @text[tid] = str(arg0); }
+  uretprobe:libc:getaddrinfo /@start[tid]/ { printf("%-16s %6d %s\n", comm, (nsecs - @start[tid]) / 1000, @text[tid]); clear(@start); clear(@name); clear(@text); }'
+  -- getent ahosts localhost
+check: re.search(r"^getent +\d+ localhost$", out, re.M) and "@" not in out
+
+case: threads that are made, and what they run
+until: alone
+run: blip run --lang bpftrace -e 'uprobe:libc:pthread_create { printf("%d %s %s\n", pid > 0, comm, usym(arg2)); }' -- $TARGETS/threads 2 1
+expect: threads
+
+case: what goes through a buffer
+target: loop_calls 3
+run: blip run --lang bpftrace -e 'uprobe:loop_calls:work { printf("%d %r|\n", arg0, buf(arg1, 2)); }' -p $PID
+check: out.splitlines()[:3] == [f"{i} s\\x00|" for i in range(3)]

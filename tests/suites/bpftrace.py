@@ -107,7 +107,10 @@ def is_of_user_space(case, directory):
 def build_programs(directory, into):
     into.mkdir(parents=True, exist_ok=True)
     flags = ["-g", "-O0", "-fno-omit-frame-pointer", "-w", f"-I{directory}/tests/include", "-pthread"]
-    for source in sorted((directory / "tests/testprogs").glob("*.c*")):
+    sources = into.parent / "sources"  # debugging information names them: cases expect paths of plain words
+    if not sources.exists():
+        shutil.copytree(directory / "tests/testprogs", sources)
+    for source in sorted(sources.glob("*.c*")):
         if source.suffix not in (".c", ".cpp"):
             continue
         program = into / source.stem
@@ -251,7 +254,7 @@ def runtime(options):
         print(f"{len(names)} of {len(cases)} cases count")
         return 0
     names = [n for n in NAMES.read_text().splitlines() if not options.only or re.search(options.only, n)]
-    work = Path(options.work or tempfile.mkdtemp(prefix="bpftrace-suite-"))
+    work = Path(options.work or tempfile.mkdtemp(prefix="bpftrace_suite_"))
     build_programs(options.directory, work / "testprogs")
     # comm is the name of the program: the cases know it as bpftrace.
     shutil.copy(options.blip, work / "bpftrace")
