@@ -195,6 +195,7 @@ class ScriptRunner {
 
   bool finish() {
     printer_.finish();
+    printer_.tell_left_out();
     return tell_output(output_, command_.output_file.empty() ? "stdout" : command_.output_file);
   }
 

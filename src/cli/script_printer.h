@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -10,7 +12,8 @@
 namespace blip::cli {
 
 // Collects what a script prints and writes it in batches: when 64 KiB are full, and when flush() is called. While probes are in a
-// target it does not wait for a reader: is_full() says that no more can be taken for now.
+// target it does not wait for a reader: is_full() says that no more can be taken for now. What one handler prints beyond a limit
+// while nobody reads, and warnings that come faster than anybody reads, are left out and told at the end.
 class ScriptPrinter final : public script::Writer {
  public:
   explicit ScriptPrinter(Output& output) : output_(output) {}
@@ -27,11 +30,17 @@ class ScriptPrinter final : public script::Writer {
   void wait_for_reader() { waits_ = true; }
   // Writes everything.
   void finish();
+  // After that.
+  void tell_left_out() const;
 
  private:
   Output& output_;
   std::string buffer_;
   bool waits_ = false;
+  uint64_t dropped_ = 0;  // bytes
+  std::chrono::steady_clock::time_point second_{};
+  unsigned warned_ = 0;  // since then
+  uint64_t unsaid_ = 0;  // warnings
 };
 
 }  // namespace blip::cli
