@@ -15,4 +15,10 @@ MapShape& Declarations::map(const std::string& wanted) {
   return shapes.maps.emplace_back(std::move(map));
 }
 
+uint32_t Declarations::index_of(const MapShape& wanted) const {
+  const auto found =
+      std::find_if(shapes.maps.begin(), shapes.maps.end(), [&](const MapShape& m) { return &m == &wanted; });
+  return static_cast<uint32_t>(found - shapes.maps.begin());
+}
+
 }  // namespace blip::bt

@@ -28,7 +28,7 @@ struct Declarations {
 
   // Made if need be.
   MapShape& map(const std::string& name);
-  uint32_t index_of(const MapShape& map) const { return static_cast<uint32_t>(&map - shapes.maps.data()); }
+  uint32_t index_of(const MapShape& map) const;
 };
 
 }  // namespace blip::bt

@@ -122,6 +122,10 @@ constexpr Case kMaps[] = {
     {"@m[10, 11] = 20; for ($kv : @m) { print(($kv.0.0, $kv.0.1, $kv.1)) } clear(@m)", "(10, 11, 20)\n"},
     {"@m[1] = count(); for ($kv : @m) { print($kv) } clear(@m)", "(1, 1)\n"},
     {"@a[true] = false", "@a[true]: false\n"},
+    {"@a[@b[@c[@d[@e[@f[1]]]]]] = 5; @b[0] = 0; @c[0] = 0; @d[0] = 0; @e[0] = 0; @f[0] = 0; clear(@b); "
+     "clear(@c); clear(@d); "
+     "clear(@e); clear(@f)",
+     "@a[0]: 5\n"},
     {"@x[1] = 0; if (@x[1]) { print(1) } if (!@x[2]) { print(2) } clear(@x)", "2\n"},
 };
 INSTANTIATE_TEST_SUITE_P(maps, Prints, testing::ValuesIn(kMaps));

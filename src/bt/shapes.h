@@ -2,6 +2,7 @@
 // How what handlers hand over is shown: the text of a script::Format is only a key here.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <string>
 #include <vector>
@@ -73,7 +74,7 @@ struct Shape {
 
 struct Shapes {
   std::map<std::string, Shape> formats;  // by Format::text
-  std::vector<MapShape> maps;
+  std::deque<MapShape> maps;             // references to them stay
 };
 
 }  // namespace blip::bt
