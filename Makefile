@@ -4,7 +4,7 @@ BUILD ?= build
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 
-.PHONY: all build demo test cycles torture soak suites suites-bt values stacks bench fuzz tidy tsan asan plots coverage coverage-unit install deb format lint clean deps-build deps-test deps-bench deps-soak deps-suites deps-deb
+.PHONY: all build demo test cycles torture soak suites suites-bt suites-systemtap values stacks bench fuzz tidy tsan asan plots coverage coverage-unit install deb format lint clean deps-build deps-test deps-bench deps-soak deps-suites deps-deb
 
 all: build
 
@@ -75,6 +75,12 @@ suites-bt: deps-test
 	@cmake --build $(BUILD) -j $(JOBS) --target blip bt_parse
 	@tests/suites/bpftrace.py $(SUITES) --blip $(BUILD)/blip --parser --kept $(BUILD)/bpftrace_parser.txt
 	@tests/suites/bpftrace.py $(SUITES) --blip $(BUILD)/blip --kept $(BUILD)/bpftrace_runtime.txt
+
+# SystemTap's own scripts, from a checkout that SYSTEMTAP names (commit 2e5a105); nothing of them is in this repository.
+suites-systemtap: deps-build
+	@cmake -S . -B $(BUILD) -G Ninja >/dev/null
+	@cmake --build $(BUILD) -j $(JOBS) --target blip
+	@tests/suites/systemtap.py --build $(BUILD) $(SYSTEMTAP)
 
 # BENCH_QUICK=1 is the short cut; BENCH="--only TEXT..." selects (bench/run.py --list names what there is). A blip with all debugging
 # information is what blip is started on where there should be much of it.

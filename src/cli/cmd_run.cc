@@ -61,7 +61,8 @@ Result<script::ScriptText> text_of(const Command& command) {
                           .defines = run.defines,
                           .json = run.json,
                           .may_run_commands = run.may_run_commands,
-                          .is_for_target = has_target(command.session)};
+                          .is_for_target = has_target(command.session),
+                          .parse_only = run.parse_only};
   if (run.is_text) return text;
   TRY(text.text, read_script(run.script));
   return text;

@@ -9,6 +9,7 @@
 
 #include "bt/script.h"
 #include "script/front/blocks_language.h"
+#include "stap/script.h"
 
 namespace blip::cli {
 
@@ -19,6 +20,7 @@ using script::Language;
 // In the order in which they are tried for a text without a name.
 constexpr Language kLanguages[] = {
     bt::kLanguage,
+    {"stap", "SystemTap's language", ".stp", stap::parse_script},
     {"blocks", "blip's blocks", ".blip", script::parse_blocks},
 };
 

@@ -39,6 +39,7 @@ class Expander {
       }
     }
     sort();
+    add_initial();
     return {};
   }
 
@@ -162,6 +163,26 @@ class Expander {
     for (Handler& h : sorted)
       if (h.wanted.instead_of) h.wanted.instead_of = place[*h.wanted.instead_of];
     handlers = std::move(sorted);
+  }
+
+  // What a global is anyway.
+  static bool is_nothing(const Expression& e) {
+    return e.kind == Expression::Kind::kText ? e.text.empty() : e.number == 0;
+  }
+
+  // Globals have their first values before anything else runs.
+  void add_initial() {
+    bool is_needed = !module_.settings.globals.empty() || !module_.settings.arguments.empty();
+    for (const File& file : module_.files)
+      for (const auto& global : file.globals)
+        is_needed = is_needed || (global->init != nullptr && !is_nothing(*global->init));
+    if (!is_needed || module_.handlers.empty()) return;
+    for (Handler& h : module_.handlers)
+      if (h.wanted.instead_of) ++*h.wanted.instead_of;
+    Handler initial;
+    initial.is_initial = true;
+    initial.name = initial.location = "begin";
+    module_.handlers.insert(module_.handlers.begin(), std::move(initial));
   }
 
   Module& module_;

@@ -29,6 +29,13 @@ void add_builtins(Module& module) {
   }
 }
 
+// They are texts, whoever looks at them.
+void type_arguments(Variable& argv) {
+  argv.type = Type::kString;
+  argv.arity = 1;
+  argv.keys = {Type::kLong};
+}
+
 }  // namespace
 
 Result<Macros> add_tapset(Module& module) {
@@ -43,6 +50,8 @@ Result<Macros> add_tapset(Module& module) {
       continue;
     }
     TRY(File parsed, parse(source, module.settings, macros));
+    for (const auto& global : parsed.globals)
+      if (global->name == "argv") type_arguments(*global);
     module.files.push_back(std::move(parsed));
   }
   return macros;

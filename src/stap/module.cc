@@ -44,6 +44,7 @@ Result<std::unique_ptr<Module>> build_module(Source source, Settings settings) {
   TRY_OK(resolve_names(*module));
   TRY_OK(check_loops(*module));
   TRY_OK(infer_types(*module));
+  find_uses(*module);
   return module;
 }
 

@@ -43,6 +43,7 @@ Result<std::unique_ptr<Module>> build_module(Source source, Settings settings);
 Status expand_aliases(Module& module);  // aliases.cc: makes the handlers
 Status resolve_names(Module& module);   // resolve.cc
 Status infer_types(Module& module);     // infer.cc
+void find_uses(Module& module);         // uses.cc
 Status check_loops(Module& module);     // loops.cc
 
 }  // namespace blip::stap

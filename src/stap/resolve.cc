@@ -145,6 +145,11 @@ class Resolver {
       return error_at(s.spot,
                       fmt::format("'{}' stands in a loop only", s.kind == S::kBreak ? "break" : "continue"));
     if (s.kind == S::kForeach) TRY_OK(loop(scope, *s.foreach));
+    if (s.kind == S::kIf && s.value->kind == Kind::kDefined) {
+      TRY_OK(defined(scope, *s.value));
+      if (s.value->kind == Kind::kNumber) s.body[0]->body.clear();
+      if (s.value->kind == Kind::kNumber) s.body[0]->kind = S::kEmpty;
+    }
     Status result;
     for (const ExpressionPtr* e : {&s.init, &s.value, &s.step})
       if (*e != nullptr) {
@@ -187,6 +192,9 @@ class Resolver {
 
   Status expression(Scope& scope, Expression& e) {
     if (e.kind == Kind::kDefined) return defined(scope, e);
+    if (e.kind == Kind::kTernary) TRY_OK(drop_undefined(scope, e));
+    if (e.kind == Kind::kDefined || e.kind == Kind::kNumber)
+      return e.kind == Kind::kDefined ? defined(scope, e) : Status();
     for (const ExpressionPtr& operand : e.operands)
       if (operand != nullptr) TRY_OK(expression(scope, *operand));
     if (e.base != nullptr) TRY_OK(expression(scope, *e.base));
@@ -212,6 +220,16 @@ class Resolver {
       default:
         return form(e);
     }
+  }
+
+  // @defined(x) ? a : b where x has no meaning whatever the place: what it guards may have none either.
+  Status drop_undefined(Scope& scope, Expression& e) {
+    if (e.operands[0]->kind != Kind::kDefined) return {};
+    TRY_OK(defined(scope, *e.operands[0]));
+    if (e.operands[0]->kind != Kind::kNumber) return {};
+    ExpressionPtr rest = std::move(e.operands[2]);
+    e = std::move(*rest);
+    return {};
   }
 
   // What means nothing is not defined.

@@ -131,8 +131,9 @@ struct Variable {
   std::vector<Type> keys{};       // of an array
   std::optional<size_t> arity{};  // known when it was used first; 0: no array
   bool is_global = false, is_private = false;
-  bool wraps = false;             // array%[...]
-  std::optional<int64_t> size{};  // array[...]
+  bool wraps = false;                        // array%[...]
+  bool is_read = false, is_written = false;  // by uses.cc
+  std::optional<int64_t> size{};             // array[...]
   ExpressionPtr init{};
 };
 

@@ -84,6 +84,17 @@ TEST(Stats, of_unsigned_numbers) {
   EXPECT_EQ(stats.get(type, Statistic::kAverage), (UINT64_MAX - 2) / 2);
 }
 
+// Of integers, with as many bits behind the point as asked for: 2.5 is cut, and without such bits the mean is, too.
+TEST(Stats, with_a_variance) {
+  for (const auto& [shift, expected] : {std::pair<uint8_t, uint64_t>{0, 12}, {8, 2}}) {
+    const MapType type{.value = ValueType::kStats, .has_variance = true, .variance_shift = shift};
+    Stats stats;
+    EXPECT_FALSE(stats.get(type, Statistic::kVariance));
+    for (const uint64_t value : {1, 2, 3, 4, 5}) stats.add(type, value);
+    EXPECT_EQ(stats.get(type, Statistic::kVariance), expected);
+  }
+}
+
 TEST(Stats, with_a_histogram) {
   const MapType type{.value = ValueType::kStats,
                      .histogram = {.kind = Kind::kLhist, .low = 0, .high = 2, .step = 1}};

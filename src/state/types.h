@@ -51,6 +51,8 @@ struct MapType {
   ValueType value = ValueType::kNumber;
   Histogram histogram{};  // of stats
   bool is_unsigned = false;
+  bool has_variance = false;   // of stats: Statistic::kVariance is asked for
+  uint8_t variance_shift = 0;  // bits behind the point while it is computed
   uint32_t limit = 1;
   WhenFull when_full = WhenFull::kFail;
   MapKind kind = MapKind::kKept;
@@ -59,7 +61,7 @@ struct MapType {
 };
 
 // What may be asked of stats.
-enum class Statistic : uint8_t { kCount, kSum, kMin, kMax, kAverage };
+enum class Statistic : uint8_t { kCount, kSum, kMin, kMax, kAverage, kVariance };
 
 // The order in which a map is walked. Equal ones stay in the order in which they were put in.
 struct Order {

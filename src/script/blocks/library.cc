@@ -10,7 +10,7 @@ namespace blip::script {
 const std::vector<LibraryFunction>& library() {
   static const std::vector<LibraryFunction> kAll = [] {
     std::vector<LibraryFunction> all;
-    for (const auto& part : {text_functions(), world_functions()})
+    for (const auto& part : {text_functions(), world_functions(), systemtap_functions()})
       all.insert(all.end(), part.begin(), part.end());
     return all;
   }();

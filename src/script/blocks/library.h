@@ -41,7 +41,8 @@ const std::vector<LibraryFunction>& library();
 uint32_t find_library_function(std::string_view name);
 
 // The parts of the table.
-std::span<const LibraryFunction> text_functions();   // library_texts.cc
-std::span<const LibraryFunction> world_functions();  // library_world.cc
+std::span<const LibraryFunction> text_functions();       // library_texts.cc
+std::span<const LibraryFunction> world_functions();      // library_world.cc
+std::span<const LibraryFunction> systemtap_functions();  // library_systemtap.cc
 
 }  // namespace blip::script

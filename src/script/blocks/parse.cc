@@ -65,6 +65,8 @@ class ProgramParser {
     map.key = line.types();
     map.value = line.one_of<ValueType>(words::kTypes, "type");
     map.is_unsigned = line.skip("unsigned");
+    map.has_variance = line.skip("variance");
+    if (map.has_variance) map.variance_shift = static_cast<uint8_t>(line.small_number(62));
     if (!line.is_next("limit")) map.histogram = histogram(line);
     line.expect("limit");
     map.limit = line.small_number();

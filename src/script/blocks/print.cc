@@ -50,9 +50,11 @@ std::string print(const state::Histogram& h) {
 }
 
 std::string print(const state::MapType& map) {
-  return fmt::format("{} {} {}{}{} limit {} {} {}", quoted(map.name), list_of(map.key),
-                     word(words::kTypes, map.value), map.is_unsigned ? " unsigned" : "", print(map.histogram),
-                     map.limit, word(words::kWhenFull, map.when_full), word(words::kMapKinds, map.kind));
+  return fmt::format(
+      "{} {} {}{}{} limit {} {} {}", quoted(map.name), list_of(map.key), word(words::kTypes, map.value),
+      map.is_unsigned ? " unsigned" : "",
+      (map.has_variance ? fmt::format(" variance {}", map.variance_shift) : "") + print(map.histogram),
+      map.limit, word(words::kWhenFull, map.when_full), word(words::kMapKinds, map.kind));
 }
 
 class Printer {

@@ -41,6 +41,8 @@ const char* wrong_with(const state::MapType& map) {
   if (!is_plain(map.value) && map.value != ValueType::kStats) return "its values have no type";
   if (map.histogram.kind != state::Histogram::Kind::kNone && map.value != ValueType::kStats)
     return "it has a histogram without stats";
+  if (map.has_variance && map.value != ValueType::kStats) return "it has a variance without stats";
+  if (map.variance_shift > 62) return "the shift of its variance is not valid";
   if (map.limit == 0 || map.limit > state::kMaxEntries) return "its limit is not valid";
   if (map.when_full > state::WhenFull::kReplaceOldest) return "no such rule for a full map";
   if (map.kind > state::MapKind::kOwn) return "no such kind of map";

@@ -120,7 +120,7 @@ const char* BlockVerifier::width(const Node& n) const {
       if (n.op == Op::kVector && n.width < 4) return "the width is neither 4 nor 8";
       return is_width(n.width) ? nullptr : "the width is none of 1, 2, 4 and 8";
     case WidthIs::kStatistic:
-      return n.width <= static_cast<uint8_t>(state::Statistic::kAverage) ? nullptr : "no such statistic";
+      return n.width <= static_cast<uint8_t>(state::Statistic::kVariance) ? nullptr : "no such statistic";
     case WidthIs::kComponent:
     case WidthIs::kOrder:  // see walk()
     case WidthIs::kNothing:
@@ -220,7 +220,7 @@ const char* BlockVerifier::walk(const Node& n) const {
       return has_stats ? "the map has stats" : nullptr;
     case state::Order::By::kStatistic:
       if (!has_stats) return "the map has no stats";
-      return order.which <= static_cast<uint8_t>(state::Statistic::kAverage) ? nullptr : "no such statistic";
+      return order.which <= static_cast<uint8_t>(state::Statistic::kVariance) ? nullptr : "no such statistic";
   }
   return nullptr;
 }

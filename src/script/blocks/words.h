@@ -16,7 +16,8 @@ inline constexpr std::array<std::string_view, 5> kHistograms = {"none", "hist", 
 inline constexpr std::array<std::string_view, 3> kWhenFull = {"fail", "drop", "replace"};
 inline constexpr std::array<std::string_view, 3> kMapKinds = {"kept", "tally", "own"};
 inline constexpr std::array<std::string_view, 3> kPlaces = {"blip", "target", "hit"};
-inline constexpr std::array<std::string_view, 5> kStatistics = {"count", "sum", "min", "max", "average"};
+inline constexpr std::array<std::string_view, 6> kStatistics = {"count", "sum",     "min",
+                                                                "max",   "average", "variance"};
 inline constexpr std::array<std::string_view, 4> kOrders = {"age", "key", "value", "statistic"};
 inline constexpr std::array<std::string_view, 5> kTerminators = {"return", "jump", "branch", "switch",
                                                                  "fail"};

@@ -23,6 +23,7 @@ struct ScriptText {
   bool json = false;                                           // -f json
   bool may_run_commands = false;                               // --unsafe, -g
   bool is_for_target = false;                                  // a process or a command is traced
+  bool parse_only = false;                                     // --parse-only: names and types may be wrong
 };
 
 struct ParsedScript {
