@@ -95,8 +95,10 @@ Result<Operand> Lowerer::as_operand(const Expr& e, const Typed& v) {
   if (v.operand) return *v.operand;
   if (v.type.kind == Kind::kTarget || v.type.kind == Kind::kPointer || v.type.kind == Kind::kInteger) {
     if (v.value().where != Value::Where::kPool)
-      return at(
-          e, "this address is known only to blip, after the hit: what lies there cannot be read at the hit");
+      return at(e,
+                "this address is known only to blip, after the hit, when it is too late to read there: keep "
+                "what is there, such as "
+                "str(arg0), in place of the address");
     if (v.type.kind == Kind::kTarget) return names_->access().memory(v.value().node, *v.type.target);
     if (v.type.kind == Kind::kPointer && v.type.target)
       return names_->given(v.value().node, names_->pointer_to(*v.type.target));
