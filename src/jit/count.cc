@@ -10,17 +10,17 @@ namespace blip::jit {
 using namespace asmjit::x86;  // NOLINT: register names
 
 CountEmitter::CountEmitter(const Emission& emission)
-    : ProgramEmitter(emission), slow_(a_.newLabel()), slow_inside_(a_.newLabel()) {
+    : ActionEmitter(emission), slow_(a_.newLabel()), slow_inside_(a_.newLabel()) {
   if (env_.rseq) section_.emplace(emission.code, env_);
 }
 
 Mem CountEmitter::counter(abi::CounterKind kind, uint32_t row) const {
-  return qword_ptr(rcx, static_cast<int32_t>(env_.geometry.counter_offset(kind, row, program_.class_id)));
+  return qword_ptr(rcx, static_cast<int32_t>(env_.geometry.counter_offset(kind, row, action_.class_id)));
 }
 
 void CountEmitter::hot(asmjit::Label done) {
   a_.mov(rcx, env_.control.value);
-  emit_switch_check(a_, env_.geometry, program_.switch_index, done);
+  emit_switch_check(a_, env_.geometry, action_.switch_index, done);
   if (!section_) {
     a_.jmp(slow_);
     return;

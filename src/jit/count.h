@@ -9,7 +9,7 @@
 
 namespace blip::jit {
 
-class CountEmitter final : public ProgramEmitter {
+class CountEmitter final : public ActionEmitter {
  public:
   explicit CountEmitter(const Emission& emission);
 

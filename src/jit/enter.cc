@@ -20,7 +20,7 @@ using namespace shadow;       // NOLINT: offsets
 
 void EnterEmitter::hot(asmjit::Label done) {
   a_.mov(rcx, env_.control.value);
-  emit_switch_check(a_, env_.geometry, program_, done);
+  emit_switch_check(a_, env_.geometry, action_, done);
   if (!has_fast_shadow(env_)) {
     a_.jmp(slow_);
   } else {
@@ -64,14 +64,14 @@ void EnterEmitter::emit_stamp(Gp frame) {
   a_.mov(qword_ptr(frame, kTime), rax);
   a_.add(rax, qword_ptr(frame, kSlot));
   a_.add(rax, qword_ptr(frame, kOuter));
-  a_.add(rax, program_.frame_id);
+  a_.add(rax, action_.frame_id);
   a_.mov(qword_ptr(frame, kSum), rax);
 }
 
 void EnterEmitter::cold(asmjit::Label done) {
   a_.bind(slow_);
   a_.mov(rcx, env_.control.value);
-  a_.mov(eax, program_.frame_id);
+  a_.mov(eax, action_.frame_id);
   a_.lea(rdx, ptr(rsp, frame_.size()));
   a_.call(stubs_.enter.value);
   if (!keep_) {

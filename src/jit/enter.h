@@ -6,12 +6,12 @@
 namespace blip::jit {
 
 // Remembers that a call was entered, and when, beside the stack slot of its return address; and the values of
-// the program, if it has any.
-class EnterEmitter final : public ProgramEmitter {
+// the action, if it has any.
+class EnterEmitter final : public ActionEmitter {
  public:
   explicit EnterEmitter(const Emission& emission)
-      : ProgramEmitter(emission), slow_(a_.newLabel()), keep_here_(a_.newLabel()) {
-    if (!program_.hit.outputs.empty()) keep_.emplace(emission);
+      : ActionEmitter(emission), slow_(a_.newLabel()), keep_here_(a_.newLabel()) {
+    if (!action_.hit.outputs.empty()) keep_.emplace(emission);
   }
 
   void hot(asmjit::Label done) override;

@@ -70,7 +70,7 @@ void FieldStores::load_tid(RecordPath path) {
 
 // The class in the header's low bits does not matter: the entry has zeros there.
 void FieldStores::load_latency() {
-  if (has_latency_in_frame(emission_.program)) {
+  if (has_latency_in_frame(emission_.action)) {
     a_.mov(rax, qword_ptr(rsi, offsetof(abi::ShadowFrame, time)));
     return;
   }

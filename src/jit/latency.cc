@@ -19,17 +19,17 @@ namespace blip::jit {
 using namespace asmjit::x86;  // NOLINT: register names
 
 LatencyEmitter::LatencyEmitter(const Emission& emission)
-    : ProgramEmitter(emission), slow_(a_.newLabel()), slow_inside_(a_.newLabel()), aborted_(a_.newLabel()) {
+    : ActionEmitter(emission), slow_(a_.newLabel()), slow_inside_(a_.newLabel()), aborted_(a_.newLabel()) {
   if (env_.rseq && !env_.monotonic) section_.emplace(emission.code, env_);
 }
 
 Mem LatencyEmitter::total(size_t field) const {
   return qword_ptr(rcx,
-                   static_cast<int32_t>(env_.geometry.latency_totals_offset(0, program_.class_id) + field));
+                   static_cast<int32_t>(env_.geometry.latency_totals_offset(0, action_.class_id) + field));
 }
 
 Mem LatencyEmitter::bucket(uint32_t row) const {
-  const uint64_t first = env_.geometry.latency_buckets_offset(row, program_.class_id);
+  const uint64_t first = env_.geometry.latency_buckets_offset(row, action_.class_id);
   return qword_ptr(rcx, rdx, 3, static_cast<int32_t>(first));
 }
 
@@ -46,7 +46,7 @@ void LatencyEmitter::emit_bucket() {
 void LatencyEmitter::hot(asmjit::Label) {
   const abi::Geometry& g = env_.geometry;
   if (!env_.monotonic) {
-    if (!has_latency_in_frame(program_))
+    if (!has_latency_in_frame(action_))
       emit_latency(a_);
     else if (section_)
       a_.mov(rax, qword_ptr(rsi, shadow::kTime));
@@ -86,7 +86,7 @@ void LatencyEmitter::cold(asmjit::Label done) {
   }
   a_.bind(slow_);
   a_.mov(rcx, env_.control.value);
-  a_.mov(eax, program_.class_id);
+  a_.mov(eax, action_.class_id);
   a_.mov(rdx, rsi);
   a_.call(stubs_.measure.value);
   a_.jmp(done);

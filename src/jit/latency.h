@@ -10,7 +10,7 @@
 namespace blip::jit {
 
 // Inside a ReturnEmitter: rsi = the call's abi::ShadowFrame.
-class LatencyEmitter final : public ProgramEmitter {
+class LatencyEmitter final : public ActionEmitter {
  public:
   explicit LatencyEmitter(const Emission& emission);
 

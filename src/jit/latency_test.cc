@@ -38,7 +38,7 @@ void begin_earlier(uint64_t) {
 
 class Latencies : public testing::TestWithParam<Way> {
  protected:
-  Latencies() : f_(GetParam(), Program::Kind::kLatency) { function = &f_; }
+  Latencies() : f_(GetParam(), Effect::kLatency) { function = &f_; }
 
   uint64_t bucket(uint32_t row, uint64_t latency) const {
     const abi::Geometry& g = f_.region().geometry();
@@ -155,7 +155,7 @@ INSTANTIATE_TEST_SUITE_P(Ways, Latencies, testing::Values(Way::kRseq, Way::kShar
 // An int3 in place of the instruction that publishes: its signal comes between sum and bucket.
 TEST(Latency, a_signal_between_sum_and_bucket_leaves_both_right) {
   if (__rseq_size == 0) GTEST_SKIP() << "no restartable sequences here";
-  ProbedFunction f(Way::kRseq, Program::Kind::kLatency);
+  ProbedFunction f(Way::kRseq, Effect::kLatency);
   constexpr uint8_t kInc[] = {0x48, 0xff, 0x84, 0xd1};  // inc qword ptr [rcx+rdx*8+...]
   const std::span<uint8_t> pads = f.pads();
   const auto inc = std::search(pads.begin(), pads.end(), std::begin(kInc), std::end(kInc));

@@ -13,17 +13,17 @@ namespace blip::jit {
 
 namespace {
 
-std::unique_ptr<ProgramEmitter> make_body(const Emission& emission) {
-  switch (emission.program.kind) {
-    case Program::Kind::kEnter:
+std::unique_ptr<ActionEmitter> make_body(const Emission& emission) {
+  switch (emission.action.effect) {
+    case Effect::kEnter:
       return std::make_unique<EnterEmitter>(emission);
-    case Program::Kind::kTellLibraries:
+    case Effect::kTellLibraries:
       return std::make_unique<TellLibrariesEmitter>(emission);
-    case Program::Kind::kCount:
+    case Effect::kCount:
       return std::make_unique<CountEmitter>(emission);
-    case Program::Kind::kLatency:
+    case Effect::kLatency:
       return std::make_unique<LatencyEmitter>(emission);
-    case Program::Kind::kRecord:
+    case Effect::kRecord:
       break;
   }
   return std::make_unique<RecordEmitter>(emission);
@@ -31,12 +31,12 @@ std::unique_ptr<ProgramEmitter> make_body(const Emission& emission) {
 
 }  // namespace
 
-std::unique_ptr<ProgramEmitter> make_emitter(std::span<const Emission> emissions) {
-  if (!emissions.front().program.is_return) return make_body(emissions.front());
+std::unique_ptr<ActionEmitter> make_emitter(std::span<const Emission> emissions) {
+  if (!emissions.front().action.is_return) return make_body(emissions.front());
   std::vector<ReturnEmitter::Body> bodies;
   for (const Emission& e : emissions)
     bodies.push_back(
-        {std::make_unique<HitConditionEmitter>(e, make_body(e)), e.program, e.code.assembler().newLabel()});
+        {std::make_unique<HitConditionEmitter>(e, make_body(e)), e.action, e.code.assembler().newLabel()});
   return std::make_unique<ReturnEmitter>(emissions.front(), std::move(bodies));
 }
 

@@ -8,7 +8,7 @@
 
 namespace blip::jit {
 
-// Makes the emitter of one program, or of several of one call (Program::call), all in the same frame.
-std::unique_ptr<ProgramEmitter> make_emitter(std::span<const Emission> emissions);
+// Makes the emitter of one action, or of several of one call (Action::call), all in the same frame.
+std::unique_ptr<ActionEmitter> make_emitter(std::span<const Emission> emissions);
 
 }  // namespace blip::jit

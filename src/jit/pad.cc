@@ -13,12 +13,14 @@
 #include "jit/make_emitter.h"
 #include "x86/relocate.h"
 
-// A pad, for a window of two instructions with a probe on each:
+// A pad, for a window of two instructions with actions on each:
 //
-//   save; program 0; restore; copy of instruction 0
-//   save; program 1; restore; copy of instruction 1
+//   save; actions of 0; restore; copy of instruction 0
+//   save; actions of 1; restore; copy of instruction 1
 //   jmp back
-//   what the programs seldom need
+//   what the actions seldom need
+//
+// Each action has a frame of its own but for those of one call, which share theirs.
 
 namespace blip::jit {
 
@@ -26,51 +28,51 @@ namespace {
 
 Error refuse(const char* reason) { return Error(ErrorKind::kUnsupported, reason); }
 
+// Actions at one point that share a frame.
+using Actions = std::span<const Action* const>;
+
 // Registers that the code or a record wants to find as they are.
-uint16_t wanted_registers(const PadProbe& probe, const Recorded& by_others) {
-  return probe.live_registers | recorded_by(*probe.program).registers | by_others.registers;
+uint16_t wanted_registers(const PadPoint& point, const Action& action, const Recorded& by_others) {
+  return point.live_registers | recorded_by(action).registers | by_others.registers;
 }
 
-// Returns what has to be saved around any program.
-Frame::Needs basic_needs(const PadProbe& probe, const Recorded& by_others) {
-  return {.skip_red_zone = probe.skip_red_zone,
-          .flags_live = probe.flags_live || by_others.flags,
-          .flags_recorded = recorded_by(*probe.program).flags};
+// Returns what has to be saved around any action.
+Frame::Needs basic_needs(const PadPoint& point, const Action& action, const Recorded& by_others) {
+  return {.skip_red_zone = point.skip_red_zone,
+          .flags_live = point.flags_live || by_others.flags,
+          .flags_recorded = recorded_by(action).flags};
 }
 
-Frame::Needs needs_of(const PadProbe& probe, const Environment& env) {
+Frame::Needs needs_of(const PadPoint& point, const Action& action, const Environment& env) {
   using asmjit::x86::Gp;
-  const Program& program = *probe.program;
-  const bool around_calls = program.kind == Program::Kind::kEnter || program.is_return;
+  const bool is_entry = action.effect == Effect::kEnter;
+  const bool around_calls = is_entry || action.is_return;
   uint16_t uses = reg_bit(Gp::kIdAx) | reg_bit(Gp::kIdCx);
-  if (program.kind != Program::Kind::kCount || around_calls) uses |= reg_bit(Gp::kIdDx);
+  if (action.effect != Effect::kCount || around_calls) uses |= reg_bit(Gp::kIdDx);
   if (around_calls) uses |= reg_bit(Gp::kIdSi);
-  Frame::Needs needs = basic_needs(probe, env.recorded);
-  if (program.kind == Program::Kind::kRecord || program.kind == Program::Kind::kEnter) {
-    const bool by_ranges = program.kind == Program::Kind::kEnter ? keeps_by_ranges(program, env)
-                                                                 : outputs_use_ranges(program, env);
-    const HitNeeds outputs = output_needs(program.hit);
+  Frame::Needs needs = basic_needs(point, action, env.recorded);
+  if (action.effect == Effect::kRecord || is_entry) {
+    const bool by_ranges = is_entry ? keeps_by_ranges(action, env) : outputs_use_ranges(action, env);
+    const HitNeeds outputs = output_needs(action.hit);
     uses |= outputs.registers;
     needs.words = outputs.words + (by_ranges ? kRangeWords : 0);
-    needs.stack_id = program.stack_at != 0;
+    needs.stack_id = action.stack_at != 0;
   }
-  if (program.is_return) {
-    const HitNeeds condition = condition_needs(program.hit);
+  if (action.is_return) {
+    const HitNeeds condition = condition_needs(action.hit);
     uses |= condition.registers;
-    const bool by_ranges = condition_uses_ranges(program, env);
+    const bool by_ranges = condition_uses_ranges(action, env);
     needs.words = std::max(needs.words, condition.words + (by_ranges ? kRangeWords : 0));
   }
-  needs.save = uses & wanted_registers(probe, env.recorded);
+  needs.save = uses & wanted_registers(point, action, env.recorded);
   return needs;
 }
 
-// For programs that run one after the other in it.
-Frame frame_of(std::span<const PadProbe> probes, const Environment& env) {
-  Frame::Needs all = needs_of(probes.front(), env);
-  for (const PadProbe& probe : probes.subspan(1)) {
-    const Frame::Needs needs = needs_of(probe, env);
-    all.skip_red_zone |= needs.skip_red_zone;
-    all.flags_live |= needs.flags_live;
+// For actions that run one after the other in it.
+Frame frame_of(const PadPoint& point, Actions actions, const Environment& env) {
+  Frame::Needs all = needs_of(point, *actions.front(), env);
+  for (const Action* action : actions.subspan(1)) {
+    const Frame::Needs needs = needs_of(point, *action, env);
     all.flags_recorded |= needs.flags_recorded;
     all.save |= needs.save;
     all.words = std::max(all.words, needs.words);
@@ -79,14 +81,14 @@ Frame frame_of(std::span<const PadProbe> probes, const Environment& env) {
   return Frame(all);
 }
 
-// Several programs of one call know of each other. A latency is taken before the first of them, so that it
+// Several actions of one call know of each other. A latency is taken before the first of them, so that it
 // does not grow by what they do.
-Program in_company(const PadProbe& probe, std::span<const PadProbe> all, const Environment& env) {
-  Program program = *probe.program;
-  if (program.is_return) program.latency_in_frame = !env.monotonic;
-  if (program.kind == Program::Kind::kEnter)
-    for (const PadProbe& other : all.subspan(1)) program.more_switches.push_back(other.program->switch_index);
-  return program;
+Action in_company(const Action& alone, Actions all, const Environment& env) {
+  Action action = alone;
+  if (action.is_return) action.latency_in_frame = !env.monotonic;
+  if (action.effect == Effect::kEnter)
+    for (const Action* other : all.subspan(1)) action.more_switches.push_back(other->switch_index);
+  return action;
 }
 
 // The jump that is taken where the one at the start of `bytes` is not; none: it is no jcc.
@@ -108,13 +110,13 @@ class PadBuilder {
         code_(at),
         relocator_(site.lead.empty() ? site.window : site.lead, site.addr,
                    {.shadow_stack = site.shadow_stack}),
-        probes_(site.probes) {}
+        points_(site.points) {}
 
   Result<Pad> build();
 
  private:
   struct Started {
-    std::unique_ptr<ProgramEmitter> emitter;
+    std::unique_ptr<ActionEmitter> emitter;
     asmjit::Label done, stays;
     std::unique_ptr<EarlyCondition> condition;
   };
@@ -122,11 +124,11 @@ class PadBuilder {
   Status emit_run();
   Status emit_lead();
   Status emit_copy(TargetAddr head);
-  void emit_programs() { emit_programs_at(relocator_.offset()); }
-  void emit_programs_at(uint64_t offset);
-  void emit_all(std::span<const PadProbe> probes);
-  void emit_program(std::span<const PadProbe> probes);
-  void emit_jump_if_it_stays(const PadProbe& probe, asmjit::Label stays);
+  bool is_point(uint64_t offset) const { return !points_.empty() && points_.front().offset == offset; }
+  void emit_point_at(uint64_t offset);
+  void emit_actions(const PadPoint& point);
+  void emit_together(const PadPoint& point, Actions actions);
+  void emit_jump_if_it_stays(const PadPoint& point, asmjit::Label stays);
   void emit_way_back();
   Status finish();
   void add_head(uint64_t window_offset);
@@ -137,16 +139,16 @@ class PadBuilder {
   const AreaStubs& stubs_;
   CodeBuffer code_;
   x86::Relocator relocator_;
-  std::span<const PadProbe> probes_;  // those whose instruction has not come yet
+  std::span<const PadPoint> points_;  // those whose instruction has not come yet
   std::vector<Started> started_;
-  std::deque<Program> in_company_;  // of several that belong together; emitters refer to them
+  std::deque<Action> in_company_;  // of several that belong together; emitters refer to them
   bool unknown_condition_ = false;
   Pad pad_;
 };
 
 Result<Pad> PadBuilder::build() {
   TRY_OK(site_.lead.empty() ? emit_run() : emit_lead());
-  if (!probes_.empty()) return refuse("probe inside an instruction");
+  if (!points_.empty()) return refuse("probe inside an instruction");
   if (unknown_condition_) return refuse("it is left by a conditional jump of an unusual kind");
   for (Started& s : started_) {
     s.emitter->cold(s.done);
@@ -159,14 +161,14 @@ Result<Pad> PadBuilder::build() {
 Status PadBuilder::emit_run() {
   do {
     const TargetAddr head = code_.here();
-    if (!probes_.empty() && probes_.front().offset == relocator_.offset()) {
+    if (is_point(relocator_.offset())) {
       add_head(relocator_.offset());
-      emit_programs();
+      emit_point_at(relocator_.offset());
     }
     TRY_OK(emit_copy(head));
   } while (!relocator_.done());
   if (!relocator_.falls_through()) return {};
-  emit_programs();  // of a system call right behind the window
+  emit_point_at(relocator_.offset());  // of a system call right behind the window
   emit_way_back();
   return {};
 }
@@ -174,7 +176,7 @@ Status PadBuilder::emit_run() {
 Status PadBuilder::emit_lead() {
   do TRY_OK(emit_copy(code_.here()));
   while (!relocator_.done());
-  emit_programs_at(0);
+  emit_point_at(0);
   code_.assembler().jmp((site_.addr + site_.lead.size()).value);
   return {};
 }
@@ -186,45 +188,43 @@ Status PadBuilder::emit_copy(TargetAddr head) {
   return {};
 }
 
-void PadBuilder::emit_programs_at(uint64_t offset) {
-  size_t count = 0;
-  while (count < probes_.size() && probes_[count].offset == offset) ++count;
-  emit_all(probes_.first(count));
-  probes_ = probes_.subspan(count);
+void PadBuilder::emit_point_at(uint64_t offset) {
+  if (!is_point(offset)) return;
+  emit_actions(points_.front());
+  points_ = points_.subspan(1);
 }
 
 // In their order, but what belongs to one call where the first of it is.
-void PadBuilder::emit_all(std::span<const PadProbe> probes) {
-  for (size_t i = 0; i < probes.size(); ++i) {
-    const Program& first = *probes[i].program;
-    const auto is_same = [&](const PadProbe& p) {  // the entry of a function may be an exit of it
-      return first.call != Program::kOwnCall && p.program->call == first.call &&
-             p.program->is_return == first.is_return;
+void PadBuilder::emit_actions(const PadPoint& point) {
+  const std::vector<const Action*>& all = point.actions;
+  for (auto first = all.begin(); first != all.end(); ++first) {
+    const auto is_same = [&](const Action* other) {  // the entry of a function may be an exit of it
+      return (*first)->call != Action::kOwnCall && other->call == (*first)->call &&
+             other->is_return == (*first)->is_return;
     };
-    if (std::any_of(probes.begin(), probes.begin() + static_cast<ptrdiff_t>(i), is_same)) continue;
-    std::vector<PadProbe> together = {probes[i]};
-    std::copy_if(probes.begin() + static_cast<ptrdiff_t>(i) + 1, probes.end(), std::back_inserter(together),
-                 is_same);
-    emit_program(together);
+    if (std::any_of(all.begin(), first, is_same)) continue;
+    std::vector<const Action*> together = {*first};
+    std::copy_if(first + 1, all.end(), std::back_inserter(together), is_same);
+    emit_together(point, together);
   }
 }
 
-void PadBuilder::emit_program(std::span<const PadProbe> probes) {
+void PadBuilder::emit_together(const PadPoint& point, Actions actions) {
   auto& a = code_.assembler();
-  const PadProbe& probe = probes.front();
-  const Frame frame = frame_of(probes, env_);
+  const Action& first = *actions.front();
+  const Frame frame = frame_of(point, actions, env_);
   std::vector<Emission> emissions;
-  for (const PadProbe& p : probes) {
-    const bool alone = probes.size() == 1;
-    const Program& program = alone ? *p.program : in_company_.emplace_back(in_company(p, probes, env_));
-    emissions.push_back({code_, env_, stubs_, frame, program});
+  for (const Action* one : actions) {
+    const bool alone = actions.size() == 1;
+    const Action& action = alone ? *one : in_company_.emplace_back(in_company(*one, actions, env_));
+    emissions.push_back({code_, env_, stubs_, frame, action});
   }
   const Emission& emission = emissions.front();
   Started& s = started_.emplace_back(Started{make_emitter(emissions), a.newLabel(), a.newLabel(), nullptr});
-  if (probe.program->is_conditional) emit_jump_if_it_stays(probe, s.stays);
-  if (!probe.program->is_return && probe.program->hit.condition != script::kNone) {
-    s.condition = std::make_unique<EarlyCondition>(emission, basic_needs(probe, env_.recorded),
-                                                   wanted_registers(probe, env_.recorded));
+  if (first.is_conditional) emit_jump_if_it_stays(point, s.stays);
+  if (!first.is_return && first.hit.condition != script::kNone) {
+    s.condition = std::make_unique<EarlyCondition>(emission, basic_needs(point, first, env_.recorded),
+                                                   wanted_registers(point, first, env_.recorded));
     s.condition->hot(s.stays);
   }
   frame.emit_save(a);
@@ -234,8 +234,8 @@ void PadBuilder::emit_program(std::span<const PadProbe> probes) {
   a.bind(s.stays);
 }
 
-void PadBuilder::emit_jump_if_it_stays(const PadProbe& probe, asmjit::Label stays) {
-  const auto jump = opposite_jump(site_.window.subspan(std::min<size_t>(probe.offset, site_.window.size())));
+void PadBuilder::emit_jump_if_it_stays(const PadPoint& point, asmjit::Label stays) {
+  const auto jump = opposite_jump(site_.window.subspan(std::min<size_t>(point.offset, site_.window.size())));
   if (jump) code_.assembler().emit(*jump, stays);
   unknown_condition_ |= !jump;
 }
@@ -265,7 +265,7 @@ bool in_reach(TargetAddr a, TargetAddr b) {
   return std::max(a, b) - std::min(a, b) < kReach;
 }
 
-uint64_t max_program_size(const Program& program) {
+uint64_t max_action_size(const Action& action) {
   constexpr uint64_t kCount = 304;    // frame, section, cold part, descriptor and its alignment
   constexpr uint64_t kRecord = 400;   // the same
   constexpr uint64_t kPerField = 48;  // both paths
@@ -274,19 +274,19 @@ uint64_t max_program_size(const Program& program) {
   constexpr uint64_t kEnter = 256;
   constexpr uint64_t kReturn = 256;    // on top of what happens there
   constexpr uint64_t kHitFrame = 512;  // the same: more registers, the condition's own frame, who reads
-  if (program.kind == Program::Kind::kTellLibraries) return kEnter;
-  uint64_t around = program.is_return ? kReturn : 0;
-  const size_t kept = program.kind == Program::Kind::kEnter ? program.hit.outputs.size() : program.kept;
+  if (action.effect == Effect::kTellLibraries) return kEnter;
+  uint64_t around = action.is_return ? kReturn : 0;
+  const size_t kept = action.effect == Effect::kEnter ? action.hit.outputs.size() : action.kept;
   if (kept != 0) around += kMaxKeepCode + kMaxKeepValueCode * kept;
-  if (!program.hit.empty()) {
-    const uint64_t code = condition_needs(program.hit).code_size + output_needs(program.hit).code_size;
+  if (!action.hit.empty()) {
+    const uint64_t code = condition_needs(action.hit).code_size + output_needs(action.hit).code_size;
     around += kHitFrame + std::min(code, kMaxHitCode);  // what is larger is refused
   }
-  if (program.kind == Program::Kind::kEnter) return around + kEnter;
-  if (program.kind == Program::Kind::kCount) return around + kCount;
-  if (program.kind == Program::Kind::kLatency) return around + kLatency;
-  if (program.stack_at != 0) around += kStack;
-  return around + kRecord + kPerField * program.fields.size();
+  if (action.effect == Effect::kEnter) return around + kEnter;
+  if (action.effect == Effect::kCount) return around + kCount;
+  if (action.effect == Effect::kLatency) return around + kLatency;
+  if (action.stack_at != 0) around += kStack;
+  return around + kRecord + kPerField * action.fields.size();
 }
 
 }  // namespace
@@ -295,13 +295,15 @@ uint64_t max_pad_size(const PadSite& site) {
   constexpr uint64_t kPerByte = 5;  // loop: 2 bytes become 9
   constexpr uint64_t kLast = 40;    // a call, or the jump back
   uint64_t size = kPerByte * std::max(site.window.size(), site.lead.size()) + kLast;
-  for (const PadProbe& probe : site.probes) size += max_program_size(*probe.program);
+  for (const PadPoint& point : site.points)
+    for (const Action* action : point.actions) size += max_action_size(*action);
   return size;
 }
 
 Result<Pad> build_pad(TargetAddr at, const PadSite& site, const Environment& env, const AreaStubs& stubs) {
   if (!in_reach(at, site.addr)) return refuse("the pad is too far from the site");
-  for (const PadProbe& probe : site.probes) TRY_OK(check_hit(*probe.program, env));
+  for (const PadPoint& point : site.points)
+    for (const Action* action : point.actions) TRY_OK(check_hit(*action, env));
   return PadBuilder(at, site, env, stubs).build();
 }
 

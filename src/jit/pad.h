@@ -8,15 +8,15 @@
 
 #include "base/addr.h"
 #include "base/result.h"
+#include "jit/program/action.h"
 #include "jit/program/environment.h"
-#include "jit/program/program.h"
 
 namespace blip::jit {
 
-// A program that runs before one instruction of a window.
-struct PadProbe {
+// The actions before one instruction of a window, in the order in which they run.
+struct PadPoint {
   uint8_t offset = 0;  // of the instruction; the window's size: of the one behind it, which stays there
-  const Program* program = nullptr;
+  std::vector<const Action*> actions{};
   bool flags_live = true;            // the code may read status flags it did not write
   bool skip_red_zone = true;         // there may be data below rsp
   uint16_t live_registers = 0xffff;  // bit n: general register n may be read before it is written
@@ -26,9 +26,9 @@ struct PadProbe {
 struct PadSite {
   TargetAddr addr;
   std::span<const uint8_t> window;
-  std::span<const PadProbe> probes{};  // ascending; several at one offset run in order; none: just moved
-  // Whole instructions from `addr` on, at least the window: if any, their copies run first, the program runs
-  // if they fall through, and the way back leads behind them. Probes are then at offset 0.
+  std::span<const PadPoint> points{};  // ascending; none: just moved
+  // Whole instructions from `addr` on, at least the window: if any, their copies run first, the actions run
+  // if they fall through, and the way back leads behind them. The point is then at offset 0.
   std::span<const uint8_t> lead{};
   bool shadow_stack = false;
   TargetAddr resume{};  // where to go on behind the window; 0: right behind it
@@ -37,7 +37,7 @@ struct PadSite {
 struct Pad {
   std::vector<uint8_t> code;
   // Offset of an instruction in the window -> offset in `code` where a thread found there goes on: first the
-  // one before its programs, then its copy. Last, if control gets there: the end of the window -> the jump
+  // one before its actions, then its copy. Last, if control gets there: the end of the window -> the jump
   // back.
   std::vector<std::pair<uint8_t, uint16_t>> heads;
 };

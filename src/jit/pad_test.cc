@@ -54,9 +54,9 @@ Result<Pad> build_site(const PadSite& site, const Environment& env) {
   return pad;
 }
 
-std::string build(const Program& program, bool with_rseq, PadProbe probe) {
-  probe.program = &program;
-  auto pad = build_site({.addr = kSite, .window = kWindow, .probes = {&probe, 1}}, environment(with_rseq));
+std::string build(const Action& action, bool with_rseq, PadPoint point) {
+  point.actions = {&action};
+  auto pad = build_site({.addr = kSite, .window = kWindow, .points = {&point, 1}}, environment(with_rseq));
   return pad ? listing(pad->code, kPadAddr) : pad.error().message();
 }
 
@@ -70,13 +70,13 @@ void expect_golden(const std::string& name, const std::string& text) {
   EXPECT_EQ(text, expected.str()) << "rebase with BLIP_REBASE=1 after reading every changed line";
 }
 
-PadProbe entry(const Program* program = nullptr) {
-  return {.program = program, .flags_live = false, .skip_red_zone = false};
+PadPoint entry(const Action* action = nullptr) {
+  return {.actions = {action}, .flags_live = false, .skip_red_zone = false};
 }
-PadProbe anywhere() { return {.flags_live = true, .skip_red_zone = true}; }
+PadPoint anywhere() { return {.flags_live = true, .skip_red_zone = true}; }
 
-Program record(std::vector<Field> fields) {
-  Program p{.class_id = 7, .switch_index = 1, .fields = std::move(fields)};
+Action record(std::vector<Field> fields) {
+  Action p{.class_id = 7, .switch_index = 1, .fields = std::move(fields)};
   p.record_size = 8;
   for (Field& f : p.fields) {
     f.offset = static_cast<uint16_t>(p.record_size);
@@ -85,7 +85,7 @@ Program record(std::vector<Field> fields) {
   return p;
 }
 
-const Program kCount{.kind = Program::Kind::kCount, .class_id = 7, .switch_index = 1};
+const Action kCount{.effect = Effect::kCount, .class_id = 7, .switch_index = 1};
 constexpr uint16_t kNothingLive = 0;
 constexpr uint8_t kRax = 0, kRcx = 1, kRsp = 4, kRdi = 7;
 
@@ -138,10 +138,10 @@ TEST(Pad, count) { expect_golden("pad_count.txt", build(kCount, true, entry()));
 
 TEST(Pad, count_without_rseq) { expect_golden("pad_count_shared.txt", build(kCount, false, entry())); }
 
-const Program kEnter{.kind = Program::Kind::kEnter, .switch_index = 1, .frame_id = 7};
+const Action kEnter{.effect = Effect::kEnter, .switch_index = 1, .frame_id = 7};
 
-Program return_record() {
-  Program p = record({{Capture::kRegister, kRax}, {Capture::kLatency}, {Capture::kDepth}});
+Action return_record() {
+  Action p = record({{Capture::kRegister, kRax}, {Capture::kLatency}, {Capture::kDepth}});
   p.is_return = true;
   p.frame_id = 7;
   return p;
@@ -156,10 +156,10 @@ TEST(Pad, latency) {
   env.geometry.subbuf_size = env.geometry.subbuf_count = env.geometry.slot_size = env.geometry.slot_count = 0;
   env.geometry.latencies = true;
   constexpr std::array<uint8_t, 6> kExit = {0x48, 0x83, 0xc4, 0x08, 0x90, 0xc3};  // add rsp, 8; nop; ret
-  const Program measured{
-      .kind = Program::Kind::kLatency, .class_id = 7, .switch_index = 1, .is_return = true, .frame_id = 7};
-  const PadProbe probe{.offset = 5, .program = &measured, .flags_live = false, .skip_red_zone = false};
-  auto pad = build_site({.addr = kSite, .window = kExit, .probes = {&probe, 1}}, env);
+  const Action measured{
+      .effect = Effect::kLatency, .class_id = 7, .switch_index = 1, .is_return = true, .frame_id = 7};
+  const PadPoint point{.offset = 5, .actions = {&measured}, .flags_live = false, .skip_red_zone = false};
+  auto pad = build_site({.addr = kSite, .window = kExit, .points = {&point, 1}}, env);
   ASSERT_TRUE(pad) << pad.error().message();
   expect_golden("pad_latency.txt", listing(pad->code, kPadAddr));
 }
@@ -167,9 +167,9 @@ TEST(Pad, latency) {
 // A whole function: lea eax, [rdi+1]; ret.
 TEST(Pad, entry_and_exit_in_one_window) {
   constexpr std::array<uint8_t, 4> kFunction = {0x8d, 0x47, 0x01, 0xc3};
-  const Program enter = kEnter, at_exit = return_record();
-  const PadProbe probes[] = {entry(&enter), {.offset = 3, .program = &at_exit}};
-  auto pad = build_site({.addr = kSite, .window = kFunction, .probes = probes}, environment(true));
+  const Action enter = kEnter, at_exit = return_record();
+  const PadPoint points[] = {entry(&enter), {.offset = 3, .actions = {&at_exit}}};
+  auto pad = build_site({.addr = kSite, .window = kFunction, .points = points}, environment(true));
   ASSERT_TRUE(pad) << pad.error().message();
   expect_golden("pad_return.txt", listing(pad->code, kPadAddr));
 }
@@ -177,24 +177,24 @@ TEST(Pad, entry_and_exit_in_one_window) {
 // jne away; jmp away: the first is an exit only when it jumps.
 TEST(Pad, exits_by_conditional_jumps_count_when_they_jump) {
   constexpr std::array<uint8_t, 7> kJumps = {0x75, 0x40, 0xe9, 0x00, 0x01, 0x00, 0x00};
-  Program counted = kCount;
+  Action counted = kCount;
   counted.is_return = counted.is_conditional = true;
-  const PadProbe probe{.program = &counted};
-  auto pad = build_site({.addr = kSite, .window = kJumps, .probes = {&probe, 1}}, environment(true));
+  const PadPoint point{.actions = {&counted}};
+  auto pad = build_site({.addr = kSite, .window = kJumps, .points = {&point, 1}}, environment(true));
   ASSERT_TRUE(pad) << pad.error().message();
   expect_golden("pad_return_conditional.txt", listing(pad->code, kPadAddr));
   constexpr std::array<uint8_t, 5> kLoopOut = {0xe2, 0x40, 0x90, 0x90, 0x90};
-  EXPECT_FALSE(build_site({.addr = kSite, .window = kLoopOut, .probes = {&probe, 1}}, environment(true)));
+  EXPECT_FALSE(build_site({.addr = kSite, .window = kLoopOut, .points = {&point, 1}}, environment(true)));
 }
 
 TEST(Pad, lead_runs_first_and_only_its_fall_through_is_a_hit) {
   constexpr std::array<uint8_t, 11> kLead = {0x4c, 0x8d, 0x64, 0x24, 0x88,  // lea -0x78(%rsp), %r12
                                              0x4d, 0x3b, 0x66, 0x10,        // cmp 0x10(%r14), %r12
                                              0x76, 0x20};                   // jbe
-  const Program program = kCount;
-  const PadProbe probe = entry(&program);
+  const Action action = kCount;
+  const PadPoint point = entry(&action);
   auto pad =
-      build_site({.addr = kSite, .window = std::span(kLead).first(5), .probes = {&probe, 1}, .lead = kLead},
+      build_site({.addr = kSite, .window = std::span(kLead).first(5), .points = {&point, 1}, .lead = kLead},
                  environment(false));
   ASSERT_TRUE(pad) << pad.error().message();
   EXPECT_THAT(pad->heads,
@@ -233,9 +233,9 @@ TEST(Stubs, reserve_with_the_monotonic_clock) {
   std::string text = listing(std::span(prologue->code).subspan(offset), prologue->stubs.reserve);
   EXPECT_THAT(text, testing::HasSubstr("mov rdx, 0x7FFF00001AF0"));
   EXPECT_THAT(text, testing::HasSubstr("jmp 0x0000000000600040"));
-  const Program program;
-  const PadProbe probe = entry(&program);
-  const PadSite site{.addr = kSite, .window = kWindow, .probes = {&probe, 1}};
+  const Action action;
+  const PadPoint point = entry(&action);
+  const PadSite site{.addr = kSite, .window = kWindow, .points = {&point, 1}};
   EXPECT_EQ(build_site(site, env)->code, build_site(site, environment(false))->code);
   env.rseq = Rseq{.offset = 0x9a0, .signature = 0x53053053};
   EXPECT_EQ(build_site(site, env)->code, build_site(site, environment(false))->code)
@@ -243,8 +243,8 @@ TEST(Stubs, reserve_with_the_monotonic_clock) {
 }
 
 // (int)rdi > 100, and what the record holds of rdi and the word above the return address.
-Program filtered() {
-  Program p = record({});
+Action filtered() {
+  Action p = record({});
   script::Code& code = p.hit.code;
   const uint32_t rdi = code.add({.op = script::Op::kRegister, .value = kRdi});
   const uint32_t n = code.add({.op = script::Op::kExtend, .width = 4, .is_signed = true, .a = rdi});
@@ -267,7 +267,7 @@ TEST(Pad, a_condition_where_flags_are_live_saves_them_alone) {
 
 // req->path == "/admin", the text and four bytes at rsi.
 TEST(Pad, programs_that_read_memory_use_the_shared_ring) {
-  Program p = record({});
+  Action p = record({});
   script::Code& code = p.hit.code;
   code.texts = {"/admin"};
   const uint32_t rdi = code.add({.op = script::Op::kRegister, .value = kRdi});
@@ -296,23 +296,23 @@ uint64_t jump_goal(const Pad& pad, size_t rel32_at) {
   return rel32_at + 4 + static_cast<int64_t>(rel32);
 }
 
-TEST(Pad, every_program_runs_before_its_instruction) {
-  const Program count = kCount;
-  std::vector<PadProbe> probes(3, entry(&count));
-  probes[1].offset = probes[2].offset = 1;
-  auto pad = build_site({.addr = kSite, .window = kLoop, .probes = probes}, environment(true));
+TEST(Pad, actions_run_in_their_order_before_their_instruction) {
+  const Action count = kCount;
+  std::vector<PadPoint> points(2, entry(&count));
+  points[1].offset = 1;
+  points[1].actions.push_back(&count);
+  auto pad = build_site({.addr = kSite, .window = kLoop, .points = points}, environment(true));
   ASSERT_TRUE(pad) << pad.error().message();
   expect_golden("pad_run.txt", listing(pad->code, kPadAddr));
   ASSERT_EQ(pad->heads.size(), 6u);
   const auto& h = pad->heads;
   EXPECT_EQ(h[0], std::make_pair(uint8_t{0}, uint16_t{0}));
   EXPECT_EQ(h[1].first, 0);
-  EXPECT_EQ(h[2], std::make_pair(uint8_t{1}, static_cast<uint16_t>(h[1].second + 1)))
-      << "before the programs";
+  EXPECT_EQ(h[2], std::make_pair(uint8_t{1}, static_cast<uint16_t>(h[1].second + 1))) << "before the actions";
   EXPECT_EQ(h[3].first, 1);
   EXPECT_EQ(h[4], std::make_pair(uint8_t{3}, static_cast<uint16_t>(h[3].second + 2)));
   EXPECT_EQ(h[5], std::make_pair(uint8_t{5}, static_cast<uint16_t>(h[4].second + 6)));
-  EXPECT_EQ(jump_goal(*pad, h[4].second + 2u), h[2].second) << "the inner branch fires its programs";
+  EXPECT_EQ(jump_goal(*pad, h[4].second + 2u), h[2].second) << "the inner branch fires its actions";
 }
 
 TEST(Pad, without_probes_it_is_the_moved_instructions) {
@@ -331,10 +331,10 @@ TEST(Pad, a_thread_behind_the_copy_of_a_system_call_is_behind_the_original) {
 }
 
 TEST(Pad, probe_inside_an_instruction_is_refused) {
-  const Program program;
-  PadProbe probe = entry(&program);
-  probe.offset = 2;
-  auto pad = build_site({.addr = kSite, .window = kWindow, .probes = {&probe, 1}}, environment(true));
+  const Action action;
+  PadPoint point = entry(&action);
+  point.offset = 2;
+  auto pad = build_site({.addr = kSite, .window = kWindow, .points = {&point, 1}}, environment(true));
   ASSERT_FALSE(pad);
   EXPECT_EQ(pad.error().kind(), ErrorKind::kUnsupported);
 }
@@ -342,17 +342,17 @@ TEST(Pad, probe_inside_an_instruction_is_refused) {
 // Windows of 64 short instructions with a record of all registers on each.
 TEST(Pad, size_is_bounded_for_the_longest_runs) {
   std::vector<Field> fields(20, Field{Capture::kTid});
-  const Program program = record(fields);
+  const Action action = record(fields);
   for (const uint8_t opcode : {0x90, 0x74, 0xe2}) {
     std::vector<uint8_t> window(64, opcode);
     const size_t step = opcode == 0x90 ? 1 : 2;
     if (step == 2)
       for (size_t i = 1; i < window.size(); i += 2) window[i] = 0;
-    std::vector<PadProbe> probes;
+    std::vector<PadPoint> points;
     for (size_t at = 0; at < window.size(); at += step)
-      probes.push_back({.offset = static_cast<uint8_t>(at), .program = &program});
+      points.push_back({.offset = static_cast<uint8_t>(at), .actions = {&action}});
     for (bool with_rseq : {true, false}) {
-      auto pad = build_site({.addr = kSite, .window = window, .probes = probes}, environment(with_rseq));
+      auto pad = build_site({.addr = kSite, .window = window, .points = points}, environment(with_rseq));
       EXPECT_TRUE(pad || step == 1) << pad.error().message();
     }
   }

@@ -20,7 +20,7 @@ constexpr int32_t kRingPid = offsetof(abi::RingControl, pid);
 }  // namespace
 
 RecordEmitter::RecordEmitter(const Emission& emission)
-    : ProgramEmitter(emission),
+    : ActionEmitter(emission),
       fields_(emission),
       outputs_(emission),
       restart_(a_.newLabel()),
@@ -28,16 +28,16 @@ RecordEmitter::RecordEmitter(const Emission& emission)
       slow_inside_(a_.newLabel()),
       no_room_(a_.newLabel()),
       other_process_(a_.newLabel()) {
-  if (outputs_fit_section(program_, env_)) section_.emplace(emission.code, env_);
+  if (outputs_fit_section(action_, env_)) section_.emplace(emission.code, env_);
 }
 
 void RecordEmitter::hot(asmjit::Label done) {
   const abi::Geometry& g = env_.geometry;
-  if (program_.stack_at != 0) emit_stack(done);
+  if (action_.stack_at != 0) emit_stack(done);
   outputs_.begin_tries();
   a_.bind(restart_);
   a_.mov(rcx, env_.control.value);
-  emit_switch_check(a_, g, program_.switch_index, done);
+  emit_switch_check(a_, g, action_.switch_index, done);
   if (!section_) {
     a_.jmp(slow_);
     return;
@@ -60,17 +60,17 @@ void RecordEmitter::hot(asmjit::Label done) {
   a_.rdtsc();
   a_.shl(rdx, 32 + abi::kClassBits);
   a_.shl(rax, abi::kClassBits);
-  a_.lea(rax, ptr(rax, rdx, 0, program_.class_id));
+  a_.lea(rax, ptr(rax, rdx, 0, action_.class_id));
   a_.mov(edx, dword_ptr(rcx, kPos));
   a_.and_(edx, g.subbuf_size - 1);
   a_.cmp(edx,
-         g.subbuf_size - program_.record_size);  // strictly below the end: pos never reaches it by a record
+         g.subbuf_size - action_.record_size);  // strictly below the end: pos never reaches it by a record
   a_.jae(no_room_);
   a_.mov(edx, dword_ptr(rcx, kPos));
   a_.and_(edx, static_cast<uint32_t>(g.ring_size() - 1));
   a_.add(rdx, qword_ptr(rcx, kData));
   a_.mov(qword_ptr(rdx), rax);
-  for (const Field& field : program_.fields) fields_.emit(field, RecordPath::kRseqRing);
+  for (const Field& field : action_.fields) fields_.emit(field, RecordPath::kRseqRing);
   emit_publish();
   section_->end();
 }
@@ -78,10 +78,10 @@ void RecordEmitter::hot(asmjit::Label done) {
 // Outside of the section: a walk takes longer than a restartable sequence may.
 void RecordEmitter::emit_stack(asmjit::Label done) {
   a_.mov(rcx, env_.control.value);
-  emit_switch_check(a_, env_.geometry, program_.switch_index, done);
+  emit_switch_check(a_, env_.geometry, action_.switch_index, done);
   a_.test(dword_ptr(rcx, kGate), abi::kGateIgnored);  // a child that is not followed
   a_.jnz(done);
-  a_.mov(rax, program_.stack_at);
+  a_.mov(rax, action_.stack_at);
   a_.mov(rcx, env_.unwind.value);
   a_.lea(rdx, ptr(rsp, frame_.size()));
   a_.call(stubs_.backtrace.value);
@@ -90,14 +90,14 @@ void RecordEmitter::emit_stack(asmjit::Label done) {
 
 void RecordEmitter::emit_publish() {
   if (outputs_.empty()) {
-    a_.add(qword_ptr(rcx, kPos), program_.record_size);
+    a_.add(qword_ptr(rcx, kPos), action_.record_size);
     return;
   }
   outputs_.emit_section(slow_inside_);
   if (outputs_.is_dynamic())
     a_.add(qword_ptr(outputs_.ring(), kPos), rax);
   else
-    a_.add(qword_ptr(outputs_.ring(), kPos), program_.record_size);
+    a_.add(qword_ptr(outputs_.ring(), kPos), action_.record_size);
 }
 
 void RecordEmitter::emit_commit() {
@@ -111,13 +111,13 @@ void RecordEmitter::cold(asmjit::Label done) {
     asmjit::Label prepared = a_.newLabel();
     if (env_.follow_fork) {
       a_.bind(other_process_);
-      a_.mov(edx, program_.class_id);
+      a_.mov(edx, action_.class_id);
       a_.call(stubs_.name_process.value);
       a_.jmp(prepared);
     }
     a_.bind(no_room_);
-    a_.mov(eax, program_.record_size);
-    a_.mov(edx, program_.class_id);
+    a_.mov(eax, action_.record_size);
+    a_.mov(edx, action_.class_id);
     a_.call(stubs_.next_subbuf.value);
     a_.bind(prepared);
     a_.test(eax, eax);
@@ -130,11 +130,11 @@ void RecordEmitter::cold(asmjit::Label done) {
   }
   a_.bind(slow_);
   a_.mov(rcx, env_.control.value);
-  a_.mov(eax, program_.class_id);
+  a_.mov(eax, action_.class_id);
   a_.call(stubs_.reserve.value);
   a_.test(rdx, rdx);
   a_.jz(done);  // counted as discarded or skipped
-  for (const Field& field : program_.fields) fields_.emit(field, RecordPath::kSharedRing);
+  for (const Field& field : action_.fields) fields_.emit(field, RecordPath::kSharedRing);
   emit_commit();
   a_.jmp(done);
   outputs_.emit_texts();

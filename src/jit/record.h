@@ -11,7 +11,7 @@
 
 namespace blip::jit {
 
-class RecordEmitter final : public ProgramEmitter {
+class RecordEmitter final : public ActionEmitter {
  public:
   explicit RecordEmitter(const Emission& emission);
 

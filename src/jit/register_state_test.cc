@@ -37,9 +37,9 @@ enum class What { kCount, kOneRegister, kEverything, kContexts, kCall };
 constexpr int kWhats = 5;
 constexpr uint64_t kConstantValue = 0x1122334455667788;
 
-Program program_of(What what) {
-  Program p{.class_id = kClass, .switch_index = 0};
-  if (what == What::kCount) p.kind = Program::Kind::kCount;
+Action action_of(What what) {
+  Action p{.class_id = kClass, .switch_index = 0};
+  if (what == What::kCount) p.effect = Effect::kCount;
   if (what == What::kOneRegister) p.fields.push_back({Capture::kRegister, 7});  // rdi
   if (what == What::kEverything) {
     for (uint8_t r = 0; r < 16; ++r) p.fields.push_back({Capture::kRegister, r});
@@ -83,10 +83,10 @@ class PaddedProgram {
     if (variant.monotonic) env_.monotonic = MonotonicClock{};
     if (variant.rseq && __rseq_size != 0)
       env_.rseq = Rseq{.offset = static_cast<int32_t>(__rseq_offset), .signature = RSEQ_SIG};
-    what_ = program_of(variant.what);
+    what_ = action_of(variant.what);
     env_.recorded = recorded_by(what_);
     env_.shadow_size = ring::TestRegion::kShadow;
-    enter_ = {.kind = Program::Kind::kEnter, .switch_index = 0, .frame_id = kClass};
+    enter_ = {.effect = Effect::kEnter, .switch_index = 0, .frame_id = kClass};
     auto prologue = build_area_prologue(Machine::addr(machine.pads().data()), env_);
     CHECK(prologue.has_value());
     stubs_ = prologue->stubs;
@@ -100,7 +100,7 @@ class PaddedProgram {
     return run([&] {
       for (size_t i = 0; i < program_.items().size(); ++i) {
         const auto& item = program_.items()[i];
-        program_.lead_to(i, add_pad(item.offset, item.length, probes_of(i, 0)));
+        program_.lead_to(i, add_pad(item.offset, item.length, {point_of(i, 0)}));
       }
     });
   }
@@ -108,11 +108,10 @@ class PaddedProgram {
   // One jump at the start to a pad with everything.
   Outcome run_all_in_one() {
     return run([&] {
-      std::vector<PadProbe> probes;
+      std::vector<PadPoint> points;
       for (size_t i = 0; i < program_.items().size(); ++i)
-        for (const PadProbe& probe : probes_of(i, static_cast<uint8_t>(program_.items()[i].offset)))
-          probes.push_back(probe);
-      program_.lead_to(0, add_pad(0, program_.bytes().size(), probes));
+        points.push_back(point_of(i, static_cast<uint8_t>(program_.items()[i].offset)));
+      program_.lead_to(0, add_pad(0, program_.bytes().size(), points));
     });
   }
 
@@ -181,24 +180,22 @@ class PaddedProgram {
     }
   }
 
-  std::vector<PadProbe> probes_of(size_t item, uint8_t offset) const {
-    PadProbe probe{.offset = offset, .program = &what_};
+  PadPoint point_of(size_t item, uint8_t offset) const {
+    PadPoint point{.offset = offset, .actions = {&what_}};
+    if (variant_.what == What::kCall) point.actions = {&enter_, &what_};
     if (variant_.use_liveness) {
-      probe.flags_live = live_[item].flags != 0;
-      probe.live_registers = live_[item].registers;
+      point.flags_live = live_[item].flags != 0;
+      point.live_registers = live_[item].registers;
     }
-    if (variant_.what != What::kCall) return {probe};
-    PadProbe enter = probe;
-    enter.program = &enter_;
-    return {enter, probe};
+    return point;
   }
 
-  TargetAddr add_pad(size_t offset, size_t length, std::span<const PadProbe> probes) {
+  TargetAddr add_pad(size_t offset, size_t length, const std::vector<PadPoint>& points) {
     pads_end_ = (pads_end_ + kPadAlign - 1) / kPadAlign * kPadAlign;
     const TargetAddr at = Machine::addr(machine_.pads().data() + pads_end_);
     const PadSite site{.addr = program_.addr() + offset,
                        .window = program_.bytes().subspan(offset, length),
-                       .probes = probes};
+                       .points = points};
     auto pad = build_pad(at, site, env_, stubs_);
     EXPECT_TRUE(pad) << pad.error().message();
     CHECK(pad && pads_end_ + pad->code.size() <= machine_.pads().size());
@@ -252,7 +249,7 @@ class PaddedProgram {
   Variant variant_;
   Environment env_;
   AreaStubs stubs_;
-  Program what_, enter_;
+  Action what_, enter_;
   std::vector<x86::Liveness> live_;
   size_t pads_end_ = 0;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Around what happens at a return: find the call before it, end the call after it. Registers as in enter.cc,
-// but rsi is the frame, which the program in the middle keeps.
+// but rsi is the frame, which the actions in the middle keep.
 #include "jit/return.h"
 
 #include "abi/shadow.h"
@@ -13,20 +13,20 @@ using namespace asmjit::x86;  // NOLINT: register names
 using namespace shadow;       // NOLINT: offsets
 
 ReturnEmitter::ReturnEmitter(const Emission& emission, std::vector<Body> bodies)
-    : ProgramEmitter(emission),
+    : ActionEmitter(emission),
       bodies_(std::move(bodies)),
       find_(a_.newLabel()),
       found_(a_.newLabel()),
       leave_(a_.newLabel()) {}
 
-// If there are several programs, the call is over whichever of them are switched off, and all have the same
+// If there are several actions, the call is over whichever of them are switched off, and all have the same
 // latency.
 void ReturnEmitter::emit_bodies() {
-  if (program_.latency_in_frame) emit_latency(a_);
+  if (action_.latency_in_frame) emit_latency(a_);
   for (Body& body : bodies_) {
     if (bodies_.size() > 1) {
       a_.mov(rcx, env_.control.value);
-      emit_switch_check(a_, env_.geometry, body.program.switch_index, body.over);
+      emit_switch_check(a_, env_.geometry, body.action.switch_index, body.over);
     }
     body.emitter->hot(body.over);
     a_.bind(body.over);
@@ -35,7 +35,7 @@ void ReturnEmitter::emit_bodies() {
 
 void ReturnEmitter::hot(asmjit::Label done) {
   a_.mov(rcx, env_.control.value);
-  if (bodies_.size() == 1) emit_switch_check(a_, env_.geometry, program_.switch_index, done);
+  if (bodies_.size() == 1) emit_switch_check(a_, env_.geometry, action_.switch_index, done);
   const bool fast = has_fast_shadow(env_);
   if (fast) {
     emit_find_frame(a_, env_, frame_.size(), rax, rsi);
@@ -43,7 +43,7 @@ void ReturnEmitter::hot(asmjit::Label done) {
     a_.jne(find_);
     a_.add(rax, qword_ptr(rsi, kTime));
     a_.add(rax, qword_ptr(rsi, kOuter));
-    a_.add(rax, program_.frame_id);
+    a_.add(rax, action_.frame_id);
     a_.cmp(qword_ptr(rsi, kSum), rax);
     a_.jne(find_);
   } else {
@@ -65,7 +65,7 @@ void ReturnEmitter::hot(asmjit::Label done) {
 void ReturnEmitter::cold(asmjit::Label done) {
   a_.bind(find_);
   a_.mov(rcx, env_.control.value);
-  a_.mov(eax, program_.frame_id);
+  a_.mov(eax, action_.frame_id);
   a_.lea(rdx, ptr(rsp, frame_.size()));
   a_.call(stubs_.find.value);
   a_.mov(rsi, rdx);

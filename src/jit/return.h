@@ -8,14 +8,14 @@
 
 namespace blip::jit {
 
-// Runs other programs at the exit of a call whose entry was seen, one after the other, with rsi = its
+// Runs actions at the exit of a call whose entry was seen, one after the other, with rsi = its
 // abi::ShadowFrame.
-class ReturnEmitter final : public ProgramEmitter {
+class ReturnEmitter final : public ActionEmitter {
  public:
-  // The code for one of the programs.
+  // The code for one of the actions.
   struct Body {
-    std::unique_ptr<ProgramEmitter> emitter;
-    const Program& program;
+    std::unique_ptr<ActionEmitter> emitter;
+    const Action& action;
     asmjit::Label over;
   };
 

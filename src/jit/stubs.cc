@@ -22,7 +22,7 @@ constexpr int32_t kData = offsetof(abi::RingControl, data_addr);
 constexpr int32_t kConsumed = offsetof(abi::RingControl, consumed);
 
 // Without a backtrace a pad takes at most 512 bytes of the target's stack: the red zone, rax, flags and the eight registers
-// behind them, the words of the program, a return address, and what the entry uses that it calls.
+// behind them, the words of the action, a return address, and what the entry uses that it calls.
 constexpr uint32_t kMostStack = 512;
 constexpr uint32_t kMostFrame = 128 + 8 * 10 + 8 * (kMaxHitWords + kRangeWords) + 8;
 static_assert(kMostFrame +

@@ -9,7 +9,7 @@ using namespace asmjit::x86;  // NOLINT: register names
 
 void TellLibrariesEmitter::hot(asmjit::Label done) {
   a_.mov(rcx, env_.control.value);
-  emit_switch_check(a_, env_.geometry, program_.switch_index, done);
+  emit_switch_check(a_, env_.geometry, action_.switch_index, done);
   a_.mov(eax, uint32_t{!env_.no_syscalls});
   a_.call(stubs_.tell_libraries.value);
 }

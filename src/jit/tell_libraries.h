@@ -6,9 +6,9 @@
 namespace blip::jit {
 
 // Tells blip that the loader has changed the list of libraries: see abi::LibraryWord.
-class TellLibrariesEmitter final : public ProgramEmitter {
+class TellLibrariesEmitter final : public ActionEmitter {
  public:
-  using ProgramEmitter::ProgramEmitter;
+  using ActionEmitter::ActionEmitter;
 
   void hot(asmjit::Label done) override;
   void cold(asmjit::Label) override {}

@@ -48,14 +48,14 @@ class ProbedFunction {
   using Inner = void (*)(uint64_t);
 
   // Records each return, or measures the calls.
-  explicit ProbedFunction(Way way, Program::Kind kind = Program::Kind::kRecord, const Keeping& keeping = {})
-      : region_(geometry(kind == Program::Kind::kLatency)) {
+  explicit ProbedFunction(Way way, Effect effect = Effect::kRecord, const Keeping& keeping = {})
+      : region_(geometry(effect == Effect::kLatency)) {
     auto arena =
         Mapping::create(kArenaSize, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     CHECK(arena.has_value());
     arena_ = *std::move(arena);
     describe(way);
-    return_.kind = kind;
+    return_.effect = effect;
     enter_.hit = keeping.kept;
     return_.hit = keeping.hit;
     return_.kept = static_cast<uint32_t>(keeping.kept.outputs.size());
@@ -134,16 +134,16 @@ class ProbedFunction {
     region_.header()->shadow_by_thread = env_.rseq.has_value();
     region_.gate()->pid = ::getpid();
     region_.region()[region_.geometry().switches_offset()] = abi::kSwitchOn;
-    enter_ = {.kind = Program::Kind::kEnter, .switch_index = 0, .frame_id = kClass};
+    enter_ = {.effect = Effect::kEnter, .switch_index = 0, .frame_id = kClass};
     return_ = {
         .class_id = kClass, .switch_index = 0, .record_size = 32, .is_return = true, .frame_id = kClass};
     return_.fields = {{Capture::kRegister, 0, 8}, {Capture::kLatency, 0, 16}, {Capture::kDepth, 0, 24}};
   }
 
-  void probe(size_t offset, size_t size, uint8_t instruction, const Program& program) {
+  void probe(size_t offset, size_t size, uint8_t instruction, const Action& action) {
     pads_end_ = (pads_end_ + kPadAlign - 1) / kPadAlign * kPadAlign;
-    const PadProbe probe{.offset = instruction, .program = &program};
-    const PadSite site{.addr = at(offset), .window = {kCode + offset, size}, .probes = {&probe, 1}};
+    const PadPoint point{.offset = instruction, .actions = {&action}};
+    const PadSite site{.addr = at(offset), .window = {kCode + offset, size}, .points = {&point, 1}};
     auto pad = build_pad(at(pads_end_), site, env_, stubs_);
     CHECK(pad.has_value() && pads_end_ + pad->code.size() <= kArenaSize);
     CHECK(pad->code.size() <= max_pad_size(site));
@@ -158,7 +158,7 @@ class ProbedFunction {
   Mapping arena_;
   Environment env_;
   AreaStubs stubs_;
-  Program enter_, return_;
+  Action enter_, return_;
   size_t pads_end_ = 0;
 };
 

@@ -122,7 +122,7 @@ class Cycler {
       sites[m] = std::move(plan.sites);
       for (PlannedProbe& planned : plan.probes) {
         const auto class_id = static_cast<uint16_t>(abi::kFirstClass + probes.size());
-        probes.push_back({m, std::move(planned), {.kind = jit::Program::Kind::kCount, .class_id = class_id}});
+        probes.push_back({m, std::move(planned), {.effect = jit::Effect::kCount, .class_id = class_id}});
       }
     }
     probes_ = probes.size();

@@ -115,7 +115,7 @@ class NewContext : public ::testing::Test {
   std::string root_;
   session::Options options_;
   session::ClassTable table_{options_};
-  jit::Program program_;
+  jit::Action program_;
 };
 
 TEST_F(NewContext, is_a_word_of_the_command_line) {

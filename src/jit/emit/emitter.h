@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: MIT
-// The interface that all programs in pads have in common.
+// The interface that all actions in pads have in common.
 #pragma once
 
 #include "jit/emit/frame.h"
+#include "jit/program/action.h"
 #include "jit/program/environment.h"
-#include "jit/program/program.h"
 
 namespace blip::jit {
 
-// The places into which a program is emitted; all of them outlive the emitter.
+// The places into which an action is emitted; all of them outlive the emitter.
 struct Emission {
   CodeBuffer& code;
   const Environment& env;
   const AreaStubs& stubs;
   Frame frame;
-  const Program& program;
+  const Action& action;
 };
 
 // Emits in two pieces, so that the hot path runs straight through: hot() falls through to `done`, which is
 // the frame's restore, cold() goes behind the pad's last jump and returns to `done`.
-class ProgramEmitter {
+class ActionEmitter {
  public:
-  explicit ProgramEmitter(const Emission& emission)
+  explicit ActionEmitter(const Emission& emission)
       : a_(emission.code.assembler()),
         env_(emission.env),
         stubs_(emission.stubs),
         frame_(emission.frame),
-        program_(emission.program) {}
-  virtual ~ProgramEmitter() = default;
+        action_(emission.action) {}
+  virtual ~ActionEmitter() = default;
 
   virtual void hot(asmjit::Label done) = 0;
   virtual void cold(asmjit::Label done) = 0;
@@ -37,7 +37,7 @@ class ProgramEmitter {
   const Environment& env_;
   const AreaStubs& stubs_;
   Frame frame_;
-  const Program& program_;
+  const Action& action_;
 };
 
 }  // namespace blip::jit

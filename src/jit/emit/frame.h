@@ -4,19 +4,19 @@
 #include <cstdint>
 
 #include "jit/emit/assembler.h"
-#include "jit/program/program.h"
+#include "jit/program/action.h"
 
 namespace blip::jit {
 
-// A pad keeps this on the target's stack while its program runs, from high to low:
+// A pad keeps this on the target's stack while its action runs, from high to low:
 //
 //   original rsp ->
 //     128 bytes       only where the red zone may hold data
-//     rax             registers only if the program uses them and they are live or recorded
+//     rax             registers only if the action uses them and they are live or recorded
 //     flags           only where they are live (lahf + seto al, cheaper than pushf) or recorded (pushf)
 //     rcx rdx rsi rdi r8 r9 r10 r11
 //     stack id        only where it is recorded
-//     words           of the program's own
+//     words           of the action's own
 //   rsp ->
 class Frame {
  public:
@@ -25,7 +25,7 @@ class Frame {
     bool flags_live = false;
     bool flags_recorded = false;
     uint16_t save = 0;   // registers, of those above
-    uint32_t words = 0;  // room for values of the program's own
+    uint32_t words = 0;  // room for values of the action's own
     bool stack_id = false;
   };
 
@@ -42,7 +42,7 @@ class Frame {
   int32_t flags_slot() const { return above_words() + 8 * saved_behind_flags(); }
   // Returns where the stack's id waits for the record.
   int32_t stack_id_slot() const { return word(needs_.words); }
-  // The n-th word of the program's own.
+  // The n-th word of the action's own.
   int32_t word(uint32_t n) const { return static_cast<int32_t>(8 * n); }
   uint32_t words() const { return needs_.words; }
 

@@ -16,15 +16,14 @@ void emit_switch_check(Assembler& a, const abi::Geometry& geometry, uint32_t ind
   a.je(off);
 }
 
-void emit_switch_check(Assembler& a, const abi::Geometry& geometry, const Program& program,
-                       asmjit::Label off) {
+void emit_switch_check(Assembler& a, const abi::Geometry& geometry, const Action& action, asmjit::Label off) {
   asmjit::Label on = a.newLabel();
-  for (const uint32_t index : program.more_switches) {
+  for (const uint32_t index : action.more_switches) {
     if (index >= geometry.probe_count) continue;
     a.cmp(byte_ptr(rcx, static_cast<int32_t>(geometry.switches_offset() + index)), abi::kSwitchOff);
     a.jne(on);
   }
-  emit_switch_check(a, geometry, program.switch_index, off);
+  emit_switch_check(a, geometry, action.switch_index, off);
   a.bind(on);
 }
 

@@ -4,7 +4,7 @@
 
 #include "abi/layout.h"
 #include "jit/emit/assembler.h"
-#include "jit/program/program.h"
+#include "jit/program/action.h"
 
 namespace blip::jit {
 
@@ -20,8 +20,8 @@ void emit_gate_check(asmjit::x86::Assembler& a, asmjit::Label closed);
 // Goes to `off` if the probe is switched off: not a hit at all.
 void emit_switch_check(asmjit::x86::Assembler& a, const abi::Geometry& geometry, uint32_t index,
                        asmjit::Label off);
-// The same for a program that several probes share: off if all of them are.
-void emit_switch_check(asmjit::x86::Assembler& a, const abi::Geometry& geometry, const Program& program,
+// The same for an action that several probes share: off if all of them are.
+void emit_switch_check(asmjit::x86::Assembler& a, const abi::Geometry& geometry, const Action& action,
                        asmjit::Label off);
 
 }  // namespace blip::jit

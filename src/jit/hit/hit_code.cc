@@ -30,7 +30,7 @@ void TextPool::emit(Assembler& a) {
 HitCode::HitCode(const Emission& emission, TextPool& texts)
     : a_(emission.code.assembler()),
       emission_(emission),
-      code_(emission.program.hit.code),
+      code_(emission.action.hit.code),
       way_(HitWay::kCalls),
       texts_(texts),
       operands_(emission),
@@ -54,7 +54,7 @@ void HitCode::value(uint32_t at) {
     case Op::kEntryValue:
       return emit_load_kept(a_, emission_.env, n.value, emission_.frame.size(), fault_);
     case Op::kReturned:
-      if (!emission_.program.is_tail) return value(n.a);
+      if (!emission_.action.is_tail) return value(n.a);
       a_.jmp(fault_);
       return;
     case Op::kLoad:

@@ -11,8 +11,8 @@ using namespace asmjit::x86;  // NOLINT: register names
 namespace {
 
 bool is_direct(const Emission& emission, const Frame& frame) {
-  const Emission in_frame{emission.code, emission.env, emission.stubs, frame, emission.program};
-  return HitOperands(in_frame).is_direct(emission.program.hit.condition);
+  const Emission in_frame{emission.code, emission.env, emission.stubs, frame, emission.action};
+  return HitOperands(in_frame).is_direct(emission.action.hit.condition);
 }
 
 // Nothing at all where the comparison needs no register and nobody needs the flags.
@@ -22,9 +22,9 @@ Frame early_frame(const Emission& emission, Frame::Needs needs, uint16_t wanted)
   const uint16_t flags_register = needs.flags_live ? reg_bit(Gp::kIdAx) : 0;
   needs.save = flags_register & wanted;
   if (saves_flags && is_direct(emission, Frame(needs))) return Frame(needs);
-  const HitNeeds hit = condition_needs(emission.program.hit);
+  const HitNeeds hit = condition_needs(emission.action.hit);
   needs.save = static_cast<uint16_t>((flags_register | hit.registers) & wanted);
-  needs.words = hit.words + (condition_uses_ranges(emission.program, emission.env) ? kRangeWords : 0);
+  needs.words = hit.words + (condition_uses_ranges(emission.action, emission.env) ? kRangeWords : 0);
   return Frame(needs);
 }
 
@@ -33,7 +33,7 @@ Frame early_frame(const Emission& emission, Frame::Needs needs, uint16_t wanted)
 ConditionCode::ConditionCode(const Emission& emission)
     : a_(emission.code.assembler()),
       emission_(emission),
-      reads_(emission, condition_uses_ranges(emission.program, emission.env)),
+      reads_(emission, condition_uses_ranges(emission.action, emission.env)),
       fails_inside_(a_.newLabel()) {}
 
 void ConditionCode::hot(asmjit::Label fails) {
@@ -44,7 +44,7 @@ void ConditionCode::hot(asmjit::Label fails) {
 void ConditionCode::emit(HitCode& code, asmjit::Label fails) {
   asmjit::Label passes = a_.newLabel();
   code.set_fault(fails);
-  code.branch(emission_.program.hit.condition, passes, fails, true);
+  code.branch(emission_.action.hit.condition, passes, fails, true);
   a_.bind(passes);
 }
 
@@ -58,8 +58,8 @@ void ConditionCode::cold(asmjit::Label fails) {
 }
 
 void HitConditionEmitter::hot(asmjit::Label done) {
-  if (mentions(program_.hit, script::Op::kEntryValue)) emit_check_kept(a_, env_, program_.kept);
-  if (has_latency_in_frame(program_) && !program_.latency_in_frame) emit_latency(a_);
+  if (mentions(action_.hit, script::Op::kEntryValue)) emit_check_kept(a_, env_, action_.kept);
+  if (has_latency_in_frame(action_) && !action_.latency_in_frame) emit_latency(a_);
   if (condition_) condition_->hot(done);
   body_->hot(done);
 }
@@ -71,7 +71,7 @@ void HitConditionEmitter::cold(asmjit::Label done) {
 
 EarlyCondition::EarlyCondition(const Emission& emission, const Frame::Needs& needs, uint16_t wanted)
     : emission_{emission.code, emission.env, emission.stubs, early_frame(emission, needs, wanted),
-                emission.program},
+                emission.action},
       condition_(emission_),
       fails_(emission.code.assembler().newLabel()) {}
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Decides where a program's condition is looked at: before the pad has saved anything that the condition does
+// Decides where an action's condition is looked at: before the pad has saved anything that the condition does
 // not need, so that a hit that does not pass costs little more than the jumps. But a return is over whether it
 // passes or not, so there it comes behind the call's frame.
 #pragma once
@@ -31,22 +31,22 @@ class ConditionCode {
 };
 
 // The condition of a return: it stands around what happens there, with rsi = the call's abi::ShadowFrame.
-class HitConditionEmitter final : public ProgramEmitter {
+class HitConditionEmitter final : public ActionEmitter {
  public:
-  HitConditionEmitter(const Emission& emission, std::unique_ptr<ProgramEmitter> body)
-      : ProgramEmitter(emission), body_(std::move(body)) {
-    if (program_.hit.condition != script::kNone) condition_.emplace(emission);
+  HitConditionEmitter(const Emission& emission, std::unique_ptr<ActionEmitter> body)
+      : ActionEmitter(emission), body_(std::move(body)) {
+    if (action_.hit.condition != script::kNone) condition_.emplace(emission);
   }
 
   void hot(asmjit::Label done) override;
   void cold(asmjit::Label done) override;
 
  private:
-  std::unique_ptr<ProgramEmitter> body_;
+  std::unique_ptr<ActionEmitter> body_;
   std::optional<ConditionCode> condition_;
 };
 
-// The condition of other programs: it stands in front of everything, in a frame of its own.
+// The condition of other actions: it stands in front of everything, in a frame of its own.
 class EarlyCondition {
  public:
   // `wanted`: registers that must stay; emission.frame is not used.

@@ -49,7 +49,7 @@ void emit_extend(Assembler& a, Gp to, asmjit::Operand from, uint8_t width, bool 
 }
 
 HitOperands::HitOperands(const Emission& emission)
-    : a_(emission.code.assembler()), emission_(emission), code_(emission.program.hit.code) {}
+    : a_(emission.code.assembler()), emission_(emission), code_(emission.action.hit.code) {}
 
 void HitOperands::load(Gp to, uint32_t at, uint32_t free_word) const {
   const Node& n = node(at);
@@ -70,13 +70,13 @@ void HitOperands::load(Gp to, uint32_t at, uint32_t free_word) const {
       return emit_extend(a_, to, ptr(rsp, emission_.frame.size() + static_cast<int32_t>(n.value), n.width),
                          n.width, n.is_signed);
     case Op::kResult:
-      if (emission_.program.is_tail) return load_constant(to, 0);
+      if (emission_.action.is_tail) return load_constant(to, 0);
       return load_register(to, Gp::kIdAx, 8, false);
     case Op::kDepth:
       a_.movzx(to.r32(), word_ptr(rsi, shadow::kOuter));
       return;
     default:  // kTail
-      return load_constant(to, emission_.program.is_tail);
+      return load_constant(to, emission_.action.is_tail);
   }
 }
 

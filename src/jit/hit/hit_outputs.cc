@@ -21,17 +21,17 @@ constexpr uint32_t kLengthMask = abi::kLengthCut - 1;
 HitOutputs::HitOutputs(const Emission& emission)
     : a_(emission.code.assembler()),
       emission_(emission),
-      hit_(emission.program.hit),
+      hit_(emission.action.hit),
       is_dynamic_(has_dynamic_outputs(hit_)),
       is_light_(output_needs(hit_).registers == reg_bit(Gp::kIdAx)),
-      uses_ranges_(outputs_use_ranges(emission.program, emission.env)),
+      uses_ranges_(outputs_use_ranges(emission.action, emission.env)),
       ranges_(emission) {}
 
 Gp HitOutputs::record() const { return is_light_ ? Gp(rdx) : Gp(rdi); }
 Gp HitOutputs::ring() const { return is_light_ ? Gp(rcx) : Gp(r10); }
 
 Mem HitOutputs::place(size_t index, uint32_t size) const {
-  return ptr(record(), emission_.program.output_offsets[index], size);
+  return ptr(record(), emission_.action.output_offsets[index], size);
 }
 
 void HitOutputs::emit_calls() {
@@ -47,9 +47,9 @@ void HitOutputs::emit_section(asmjit::Label elsewhere) {
 
 void HitOutputs::emit(HitCode& code) {
   if (!is_light_) a_.mov(rdi, rdx);
-  const uint32_t size = is_dynamic_ ? 0 : emission_.program.record_size;
+  const uint32_t size = is_dynamic_ ? 0 : emission_.action.record_size;
   a_.mov(qword_ptr(record(), abi::kHitWordOffset), size);
-  if (is_dynamic_) a_.lea(r11, ptr(rdi, static_cast<int32_t>(emission_.program.fixed_size)));
+  if (is_dynamic_) a_.lea(r11, ptr(rdi, static_cast<int32_t>(emission_.action.fixed_size)));
   for (size_t i = 0; i < hit_.outputs.size(); ++i) {
     switch (hit_.outputs[i].kind) {
       case Output::Kind::kValue:
@@ -118,7 +118,7 @@ void HitOutputs::emit_address(HitCode& code, uint32_t node) {
 
 void HitOutputs::emit_bytes_here(HitCode& code, size_t index) {
   const Output& output = hit_.outputs[index];
-  const int32_t offset = emission_.program.output_offsets[index];
+  const int32_t offset = emission_.action.output_offsets[index];
   asmjit::Label fault = a_.newLabel(), done = a_.newLabel();
   code.set_fault(fault);
   code.value(output.node);

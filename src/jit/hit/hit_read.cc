@@ -17,7 +17,7 @@ using script::Op;
 
 RangeReads::RangeReads(const Emission& emission)
     : emission_(emission),
-      first_hint_(emission.program.class_id * 4),
+      first_hint_(emission.action.class_id * 4),
       begun_(emission.code.assembler().newLabel()),
       new_reader_(emission.code.assembler().newLabel()) {}
 

@@ -82,9 +82,9 @@ class Hits : public testing::Test {
   explicit Hits(bool ranges = false) : runner_(ranges) {}
 
   // The first thing that the code changed and may not; empty: nothing.
-  static std::string changed(const Program& program, const HitScene& scene, const MachineState& before,
+  static std::string changed(const Action& action, const HitScene& scene, const MachineState& before,
                              const MachineState& after, size_t vector_size) {
-    Recorded kept = recorded_by(program);
+    Recorded kept = recorded_by(action);
     kept |= scene.recorded;
     for (unsigned i = 0; i < 16; ++i) {
       const bool is_kept = ((scene.live_registers | kept.registers | 1 << 4) >> i & 1) != 0;
@@ -102,9 +102,9 @@ class Hits : public testing::Test {
 
   // Machine code against interpreter.
   void compare(const script::HitProgram& hit, const HitScene& scene, const MachineState& start) {
-    const Program program = test::program_of(hit);
+    const Action action = test::action_of(hit);
     ASSERT_TRUE(script::verify(hit));
-    auto pad = runner_.build(program, scene);
+    auto pad = runner_.build(action, scene);
     if (!pad) {
       EXPECT_EQ(pad.error().kind(), ErrorKind::kUnsupported) << pad.error().message();
       ++refused_;
@@ -124,9 +124,9 @@ class Hits : public testing::Test {
         std::vector<uint8_t>(runner_.machine().stack().begin(), runner_.machine().stack().end());
     const auto record = runner_.run(state);
     ASSERT_EQ(runner_.signal(), 0) << listed();
-    EXPECT_EQ(changed(runner_.program(), scene, runner_.run_unprobed(start), state,
-                      runner_.machine().vector_size()),
-              "")
+    EXPECT_EQ(
+        changed(runner_.action(), scene, runner_.run_unprobed(start), state, runner_.machine().vector_size()),
+        "")
         << listed();
     const uint64_t below = scene.skip_red_zone ? 128 : 0;
     const size_t kept =
@@ -150,23 +150,23 @@ class Hits : public testing::Test {
     ++hits_;
     in_section_ += runner_.was_in_section();
     uint64_t rdi;
-    std::memcpy(&rdi, record->data() + program.fields[0].offset, sizeof rdi);
+    std::memcpy(&rdi, record->data() + action.fields[0].offset, sizeof rdi);
     EXPECT_EQ(rdi, start.general.gpr[7]);
     if (hit.outputs.empty()) return;
-    const auto outputs = test::outputs_of(program, *record);
+    const auto outputs = test::outputs_of(action, *record);
     EXPECT_EQ(text(outputs), text(*expected)) << listed();
     for (const auto& o : outputs) faults_ += o.is_fault;
   }
 
-  // Another program of the same place: it knows nothing of the one before, nor that of it.
-  void judge_company(const script::HitProgram& hit, const Program& program, const LiveMachine& machine,
+  // Another action at the same place: it knows nothing of the one before, nor that of it.
+  void judge_company(const script::HitProgram& hit, const Action& action, const LiveMachine& machine,
                      const std::optional<std::vector<uint8_t>>& record,
                      const std::function<std::string()>& listed) {
     if (mentions(hit, script::Op::kLatency)) return;
     const auto expected = script::run(hit, machine);
     ++company_;
     if (record.has_value() == expected.has_value() &&
-        (!record || hit.outputs.empty() || text(test::outputs_of(program, *record)) == text(*expected)))
+        (!record || hit.outputs.empty() || text(test::outputs_of(action, *record)) == text(*expected)))
       return;
     // Some look below the stack, where the programs before have written.
     if (reads_memory(hit)) {
@@ -379,12 +379,12 @@ TEST_F(Hits, latencies_are_told_in_nanoseconds_and_filtered_by) {
       const uint32_t limit = hit.code.constant(least);
       hit.condition = hit.code.add({.op = script::Op::kLess, .a = limit, .b = latency});
       hit.outputs = {{.node = latency}, {.node = latency}};
-      ASSERT_TRUE(runner_.build(test::program_of(hit), {.rseq = rseq, .is_return = true}));
+      ASSERT_TRUE(runner_.build(test::action_of(hit), {.rseq = rseq, .is_return = true}));
       MachineState state = start;
       const auto record = runner_.run(state);
       ASSERT_EQ(record.has_value(), least == 0);
       if (!record) continue;
-      const auto outputs = test::outputs_of(runner_.program(), *record);
+      const auto outputs = test::outputs_of(runner_.action(), *record);
       EXPECT_EQ(outputs[0], outputs[1]);
     }
   }
@@ -393,19 +393,19 @@ TEST_F(Hits, latencies_are_told_in_nanoseconds_and_filtered_by) {
 TEST_F(Hits, refused) {
   script::HitProgram hit;
   hit.condition = hit.code.add({.op = script::Op::kEntryValue});
-  EXPECT_EQ(runner_.build(test::program_of(hit), {.is_return = true}).error().message(),
+  EXPECT_EQ(runner_.build(test::action_of(hit), {.is_return = true}).error().message(),
             "there is no room for values of a call's entry")
       << "nothing was kept";
   script::HitProgram large;
   uint32_t sum = large.code.constant(1);
   for (int i = 0; i < 20; ++i) sum = large.code.add({.op = script::Op::kAdd, .a = sum, .b = sum});
   large.outputs.push_back({.node = sum});
-  EXPECT_EQ(runner_.build(test::program_of(large), {}).error().message(), "the expressions are too long");
+  EXPECT_EQ(runner_.build(test::action_of(large), {}).error().message(), "the expressions are too long");
   script::HitProgram latency;
   latency.condition = latency.code.add({.op = script::Op::kLatency});
   Environment env;
   env.monotonic.emplace();
-  EXPECT_EQ(check_hit(test::program_of(latency), env).error().message(),
+  EXPECT_EQ(check_hit(test::action_of(latency), env).error().message(),
             "expressions with latencies need the TSC");
 }
 

@@ -10,15 +10,15 @@ using namespace asmjit::x86;  // NOLINT: register names
 
 static_assert(abi::kMaxKept == script::kMaxEntryValues);
 
-bool keeps_by_ranges(const Program& program, const Environment& env) {
-  const HitNeeds needs = output_needs(program.hit);
+bool keeps_by_ranges(const Action& action, const Environment& env) {
+  const HitNeeds needs = output_needs(action.hit);
   return env.rseq && env.geometry.ranges && needs.reads_far && !needs.calls;
 }
 
 KeepCode::KeepCode(const Emission& emission)
     : a_(emission.code.assembler()),
       emission_(emission),
-      reads_(emission, keeps_by_ranges(emission.program, emission.env)) {}
+      reads_(emission, keeps_by_ranges(emission.action, emission.env)) {}
 
 void KeepCode::hot() {
   reads_.hot([&](HitCode& code) { emit_values(code); });
@@ -29,16 +29,16 @@ void KeepCode::cold() {
 }
 
 void KeepCode::emit_check() {
-  emit_sign_kept(a_, emission_.env, static_cast<uint32_t>(emission_.program.hit.outputs.size()));
+  emit_sign_kept(a_, emission_.env, static_cast<uint32_t>(emission_.action.hit.outputs.size()));
 }
 
 void KeepCode::emit_values(HitCode& code) {
   emit_no_kept_faults(a_, emission_.env);
-  for (size_t i = 0; i < emission_.program.hit.outputs.size(); ++i) emit_value(code, i);
+  for (size_t i = 0; i < emission_.action.hit.outputs.size(); ++i) emit_value(code, i);
 }
 
 void KeepCode::emit_value(HitCode& code, size_t index) {
-  const uint32_t node = emission_.program.hit.outputs[index].node;
+  const uint32_t node = emission_.action.hit.outputs[index].node;
   asmjit::Label fault = a_.newLabel(), done = a_.newLabel();
   code.set_fault(fault);
   code.value(node);

@@ -48,7 +48,7 @@ class Kept : public testing::TestWithParam<Way> {
  protected:
   // Only calls whose value is there and what it should be are recorded; or those for which it is another.
   void probe(bool right, uint64_t which = 0) {
-    f_.emplace(GetParam(), Program::Kind::kRecord, keeping(right ? Op::kEqual : Op::kNotEqual, which));
+    f_.emplace(GetParam(), Effect::kRecord, keeping(right ? Op::kEqual : Op::kNotEqual, which));
     function = &*f_;
   }
 

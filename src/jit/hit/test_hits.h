@@ -61,8 +61,8 @@ class LiveMachine : public script::Machine {
 };
 
 // Places for the outputs behind the hit word and a field.
-inline Program program_of(const script::HitProgram& hit) {
-  Program p{.class_id = kHitClass, .switch_index = 0, .hit = hit};
+inline Action action_of(const script::HitProgram& hit) {
+  Action p{.class_id = kHitClass, .switch_index = 0, .hit = hit};
   uint32_t at = abi::kHitWordOffset;
   if (!hit.outputs.empty()) at += abi::kHitWordSize;
   p.fields.push_back({Capture::kRegister, 7, static_cast<uint16_t>(at)});  // rdi
@@ -80,7 +80,7 @@ inline Program program_of(const script::HitProgram& hit) {
 }
 
 // Returns the bytes that a record holds of its outputs.
-inline std::vector<script::OutputBytes> outputs_of(const Program& p, std::span<const uint8_t> record) {
+inline std::vector<script::OutputBytes> outputs_of(const Action& p, std::span<const uint8_t> record) {
   uint64_t hit_word;
   std::memcpy(&hit_word, &record[abi::kHitWordOffset], sizeof hit_word);
   std::vector<script::OutputBytes> all;
@@ -115,7 +115,7 @@ struct HitScene {
   bool is_tail = false;
   Recorded recorded{};               // by others
   const script::HitProgram* kept{};  // what the entry keeps; none: nothing
-  // Other programs at the same place, of the classes that follow kHitClass; `before`: so many of them come
+  // Other actions at the same place, of the classes that follow kHitClass; `before`: so many of them come
   // first.
   std::vector<script::HitProgram> company{};
   size_t before = 0;
@@ -138,33 +138,29 @@ class HitRunner {
   void set_ranges(std::vector<AddrRange> ranges) { ranges_ = std::move(ranges); }
   ring::TestRegion& region() { return region_; }
 
-  // Puts the program on the instruction; false: it was refused.
-  Result<Pad> build(const Program& program, const HitScene& scene) {
-    program_ = program;
-    program_.is_return = scene.is_return;
-    program_.is_tail = scene.is_tail;
-    program_.frame_id = kHitClass;
-    enter_ = {.kind = Program::Kind::kEnter, .switch_index = 0, .frame_id = kHitClass};
+  // Puts the action on the instruction; false: it was refused.
+  Result<Pad> build(const Action& action, const HitScene& scene) {
+    action_ = action;
+    action_.is_return = scene.is_return;
+    action_.is_tail = scene.is_tail;
+    action_.frame_id = kHitClass;
+    enter_ = {.effect = Effect::kEnter, .switch_index = 0, .frame_id = kHitClass};
     if (scene.kept) enter_.hit = *scene.kept;
-    program_.kept = static_cast<uint32_t>(enter_.hit.outputs.size());
+    action_.kept = static_cast<uint32_t>(enter_.hit.outputs.size());
     gather_company(scene);
     describe(scene);
     TRY(const AreaPrologue prologue, build_area_prologue(addr(machine_.pads().data()), env_));
     std::copy(prologue.code.begin(), prologue.code.end(), machine_.pads().begin());
     uint8_t* at = machine_.pads().data() + (prologue.code.size() + kPadAlign - 1) / kPadAlign * kPadAlign;
-    std::vector<PadProbe> probes;
+    PadPoint point{.flags_live = scene.flags_live,
+                   .skip_red_zone = scene.skip_red_zone,
+                   .live_registers = scene.live_registers};
     // One that remembers the call for each.
-    for (size_t i = 0; scene.is_return && i <= company_.size(); ++i) probes.push_back({.program = &enter_});
-    const auto add = [&](const Program& p) {
-      probes.push_back({.program = &p,
-                        .flags_live = scene.flags_live,
-                        .skip_red_zone = scene.skip_red_zone,
-                        .live_registers = scene.live_registers});
-    };
-    for (size_t i = 0; i < scene.before; ++i) add(company_[i]);
-    add(program_);
-    for (size_t i = scene.before; i < company_.size(); ++i) add(company_[i]);
-    const PadSite site{.addr = addr(machine_.code()), .window = kNop, .probes = probes};
+    for (size_t i = 0; scene.is_return && i <= company_.size(); ++i) point.actions.push_back(&enter_);
+    for (size_t i = 0; i < scene.before; ++i) point.actions.push_back(&company_[i]);
+    point.actions.push_back(&action_);
+    for (size_t i = scene.before; i < company_.size(); ++i) point.actions.push_back(&company_[i]);
+    const PadSite site{.addr = addr(machine_.code()), .window = kNop, .points = {&point, 1}};
     TRY(Pad pad, build_pad(addr(at), site, env_, prologue.stubs));
     CHECK(pad.code.size() <= max_pad_size(site));
     CHECK(at + pad.code.size() <= machine_.pads().data() + machine_.pads().size());
@@ -197,8 +193,8 @@ class HitRunner {
   uint64_t discarded() const {
     return ring::CounterReader(region_.geometry(), region_.region()).totals().discarded;
   }
-  const Program& program() const { return program_; }
-  const std::vector<Program>& company() const { return company_; }
+  const Action& action() const { return action_; }
+  const std::vector<Action>& company() const { return company_; }
   // The record of the last run; none if nothing was recorded.
   const std::optional<std::vector<uint8_t>>& company_record(size_t i) const { return records_[i + 1]; }
   const uint8_t* pad() const { return pad_; }
@@ -227,17 +223,17 @@ class HitRunner {
 
   void gather_company(const HitScene& scene) {
     company_.clear();
-    program_.call = enter_.call = Program::kOwnCall;
+    action_.call = enter_.call = Action::kOwnCall;
     if (scene.company.empty()) return;
-    if (program_.is_return) program_.call = enter_.call = 1;
+    if (action_.is_return) action_.call = enter_.call = 1;
     for (const script::HitProgram& hit : scene.company) {
-      Program p = program_of(hit);
+      Action p = action_of(hit);
       p.class_id = static_cast<uint32_t>(kHitClass + 1 + company_.size());
-      p.is_return = program_.is_return;
-      p.is_tail = program_.is_tail;
-      p.frame_id = program_.frame_id;
-      p.kept = program_.kept;
-      p.call = program_.call;
+      p.is_return = action_.is_return;
+      p.is_tail = action_.is_tail;
+      p.frame_id = action_.frame_id;
+      p.kept = action_.kept;
+      p.call = action_.call;
       company_.push_back(std::move(p));
     }
   }
@@ -248,15 +244,15 @@ class HitRunner {
     env_.control = addr(region_.region());
     env_.shadow_size = ring::TestRegion::kShadow;
     env_.recorded = scene.recorded;
-    for (const Program& p : company_) env_.recorded |= recorded_by(p);
-    if (!company_.empty()) env_.recorded |= recorded_by(program_);
+    for (const Action& p : company_) env_.recorded |= recorded_by(p);
+    if (!company_.empty()) env_.recorded |= recorded_by(action_);
     if (scene.rseq && __rseq_size != 0)
       env_.rseq = Rseq{.offset = static_cast<int32_t>(__rseq_offset), .signature = RSEQ_SIG};
   }
 
   std::optional<std::vector<uint8_t>> take_record() {
-    std::vector<uint32_t> sizes = {0, sizeof(abi::ProcessRecord), size_of(program_)};
-    for (const Program& p : company_) sizes.push_back(size_of(p));
+    std::vector<uint32_t> sizes = {0, sizeof(abi::ProcessRecord), size_of(action_)};
+    for (const Action& p : company_) sizes.push_back(size_of(p));
     records_.assign(1 + company_.size(), std::nullopt);
     const auto take = [&](uint64_t, uint16_t id, const uint8_t* record, uint32_t size) {
       if (id < kHitClass) return;
@@ -272,7 +268,7 @@ class HitRunner {
     return records_.front();
   }
 
-  static uint32_t size_of(const Program& p) {
+  static uint32_t size_of(const Action& p) {
     const uint32_t least = (p.fixed_size + 7) / 8 * 8;
     return p.hit.outputs.empty() ? least : ring::dynamic_size(least, p.record_size);
   }
@@ -281,8 +277,8 @@ class HitRunner {
   ring::TestRegion region_;
   std::vector<AddrRange> ranges_;
   Environment env_;
-  Program program_, enter_;
-  std::vector<Program> company_;
+  Action action_, enter_;
+  std::vector<Action> company_;
   std::vector<std::optional<std::vector<uint8_t>>> records_;  // by class, from kHitClass on
   uint8_t* pad_ = nullptr;
   int signal_ = 0;

@@ -6,7 +6,7 @@
 
 #include "abi/layout.h"
 #include "base/addr.h"
-#include "jit/program/program.h"
+#include "jit/program/action.h"
 
 namespace blip::jit {
 
@@ -33,13 +33,13 @@ struct Environment {
   TargetAddr control;                       // the data region; the gate page lies right below it
   std::optional<Rseq> rseq;                 // none: every hit goes to the shared ring
   std::optional<int32_t> tid_offset;        // of the tid from the thread pointer
-  bool asks_kernel = true;                  // some program wants the thread's id, or reads memory
-  bool collects = false;                    // some program collects values
+  bool asks_kernel = true;                  // some action wants the thread's id, or reads memory
+  bool collects = false;                    // some action collects values
   bool no_syscalls = false;                 // a seccomp filter might not like pads to make one
   bool follow_fork = true;                  // children of fork record too
   std::optional<MonotonicClock> monotonic;  // none: the TSC
   std::optional<Births> births;             // none: nobody wants to know
-  // By any program of the trace, also one that may come later: no pad leaves something else there, dead or
+  // By any action of the trace, also one that may come later: no pad leaves something else there, dead or
   // not.
   Recorded recorded;
   uint64_t latency_rate = 0;  // ns per unit of the clock, times 2^48; 0: a unit is one ns

@@ -209,21 +209,21 @@ bool asks_kernel(const HitProgram& hit) {
                      [](const Output& o) { return o.kind != Output::Kind::kValue; });
 }
 
-bool has_latency_in_frame(const Program& program) {
-  return program.latency_in_frame || mentions(program.hit, Op::kLatency);
+bool has_latency_in_frame(const Action& action) {
+  return action.latency_in_frame || mentions(action.hit, Op::kLatency);
 }
 
-bool outputs_fit_section(const Program& program, const Environment& env) {
-  const HitNeeds needs = output_needs(program.hit);
+bool outputs_fit_section(const Action& action, const Environment& env) {
+  const HitNeeds needs = output_needs(action.hit);
   return env.rseq && !env.monotonic && !needs.calls && (!needs.reads_far || env.geometry.ranges);
 }
 
-bool outputs_use_ranges(const Program& program, const Environment& env) {
-  return outputs_fit_section(program, env) && output_needs(program.hit).reads_far;
+bool outputs_use_ranges(const Action& action, const Environment& env) {
+  return outputs_fit_section(action, env) && output_needs(action.hit).reads_far;
 }
 
-bool condition_uses_ranges(const Program& program, const Environment& env) {
-  const HitNeeds needs = condition_needs(program.hit);
+bool condition_uses_ranges(const Action& action, const Environment& env) {
+  const HitNeeds needs = condition_needs(action.hit);
   return env.rseq && env.geometry.ranges && needs.reads_far && !needs.calls;
 }
 
@@ -232,23 +232,23 @@ bool has_dynamic_outputs(const HitProgram& hit) {
 }
 
 // Room for values of the entry is made only where it is asked for in time.
-Status check_kept(const Program& program, const Environment& env) {
-  const bool is_entry = program.kind == Program::Kind::kEnter;
-  if (is_entry && program.hit.outputs.empty()) return {};
-  if (!is_entry && !mentions(program.hit, Op::kEntryValue)) return {};
-  const size_t count = is_entry ? program.hit.outputs.size() : program.kept;
+Status check_kept(const Action& action, const Environment& env) {
+  const bool is_entry = action.effect == Effect::kEnter;
+  if (is_entry && action.hit.outputs.empty()) return {};
+  if (!is_entry && !mentions(action.hit, Op::kEntryValue)) return {};
+  const size_t count = is_entry ? action.hit.outputs.size() : action.kept;
   const bool are_all_kept =
-      std::all_of(program.hit.code.nodes.begin(), program.hit.code.nodes.end(),
-                  [&](const Node& n) { return n.op != Op::kEntryValue || n.value < program.kept; });
+      std::all_of(action.hit.code.nodes.begin(), action.hit.code.nodes.end(),
+                  [&](const Node& n) { return n.op != Op::kEntryValue || n.value < action.kept; });
   if (count > abi::kMaxKept || !are_all_kept || env.shadow_size < abi::kShadowSize + abi::kKeptSize)
     return Error(ErrorKind::kUnsupported, "there is no room for values of a call's entry");
   return {};
 }
 
-Status check_hit(const Program& program, const Environment& env) {
-  const HitNeeds condition = condition_needs(program.hit), outputs = output_needs(program.hit);
-  if (Status kept = check_kept(program, env); !kept) return kept;
-  if (mentions(program.hit, Op::kLatency) && env.monotonic)
+Status check_hit(const Action& action, const Environment& env) {
+  const HitNeeds condition = condition_needs(action.hit), outputs = output_needs(action.hit);
+  if (Status kept = check_kept(action, env); !kept) return kept;
+  if (mentions(action.hit, Op::kLatency) && env.monotonic)
     return Error(ErrorKind::kUnsupported, "expressions with latencies need the TSC");
   const bool is_large = std::max(condition.words, outputs.words) > kMaxHitWords ||
                         condition.code_size + outputs.code_size > kMaxHitCode;

@@ -35,29 +35,29 @@ HitNeeds condition_needs(const script::HitProgram& hit);
 // The needs of the outputs, on top of those of a record: rax, rcx and rdx.
 HitNeeds output_needs(const script::HitProgram& hit);
 
-// True if the program looks at memory that may not be there.
+// True if it looks at memory that may not be there.
 bool reads_far(const script::HitProgram& hit);
 bool mentions(const script::HitProgram& hit, script::Op op);
 // True if it collects values whose parts lie in many places.
 bool collects(const script::HitProgram& hit);
 // True if it may need the kernel's help to read memory, or to find the thread pointer.
 bool asks_kernel(const script::HitProgram& hit);
-// The latency, in units of the clock, has taken the place of the time of entry when the program begins.
-bool has_latency_in_frame(const Program& program);
+// The latency, in units of the clock, has taken the place of the time of entry when the action begins.
+bool has_latency_in_frame(const Action& action);
 // True if all outputs can be written in a restartable sequence: they need no calls, and only memory of which
 // pads know that it is there.
-bool outputs_fit_section(const Program& program, const Environment& env);
+bool outputs_fit_section(const Action& action, const Environment& env);
 // True if they, or the condition, read by the table of valid ranges (docs/design/safe_reads.md).
-bool outputs_use_ranges(const Program& program, const Environment& env);
-bool condition_uses_ranges(const Program& program, const Environment& env);
-// Words of the stack for it, behind those of the program: see RangeReads.
+bool outputs_use_ranges(const Action& action, const Environment& env);
+bool condition_uses_ranges(const Action& action, const Environment& env);
+// Words of the stack for it, behind those of the action: see RangeReads.
 inline constexpr uint32_t kRangeWords = 2;
 bool has_dynamic_outputs(const script::HitProgram& hit);
 
 // Checks that the values of a call's entry that it keeps or looks at are kept.
-Status check_kept(const Program& program, const Environment& env);
+Status check_kept(const Action& action, const Environment& env);
 // Checks that there is machine code for it. The program was verified (script/ir/verify.h).
-Status check_hit(const Program& program, const Environment& env);
+Status check_hit(const Action& action, const Environment& env);
 
 inline constexpr uint32_t kMaxHitWords =
     4;  // and one to count tries: 512 bytes of stack are enough for any pad

@@ -126,8 +126,7 @@ struct Traced {
       ModulePlan plan = plan_points(modules[t.module], points, {}, none);
       plan.probes.front().site += sites[t.module].size();
       std::move(plan.sites.begin(), plan.sites.end(), std::back_inserter(sites[t.module]));
-      probes.push_back(
-          {t.module, plan.probes.front(), {.kind = jit::Program::Kind::kCount, .class_id = id++}});
+      probes.push_back({t.module, plan.probes.front(), {.effect = jit::Effect::kCount, .class_id = id++}});
     }
     return Instrumentation::arm(process, memory, modules, std::move(sites), std::move(probes),
                                 {.geometry = {.class_count = id}, .modules_complete = true});

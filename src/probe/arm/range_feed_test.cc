@@ -203,7 +203,7 @@ struct Traced {
     ModuleSites sites(modules.size());
     sites[t.module] = std::move(plan.sites);
     std::vector<Probe> probes{
-        {t.module, plan.probes.front(), {.kind = jit::Program::Kind::kCount, .class_id = abi::kFirstClass}}};
+        {t.module, plan.probes.front(), {.effect = jit::Effect::kCount, .class_id = abi::kFirstClass}}};
     return Instrumentation::arm(
         process, memory, modules, std::move(sites), std::move(probes),
         {.geometry = {.class_count = abi::kFirstClass + 1, .ranges = true}, .modules_complete = true});

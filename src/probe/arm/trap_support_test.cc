@@ -85,7 +85,7 @@ class Traps : public testing::Test {
     ModuleSites sites(modules_.size());
     sites[t.module] = std::move(plan.sites);
     std::vector<Probe> probes{
-        {t.module, plan.probes.front(), {.kind = jit::Program::Kind::kCount, .class_id = abi::kFirstClass}}};
+        {t.module, plan.probes.front(), {.effect = jit::Effect::kCount, .class_id = abi::kFirstClass}}};
     return Instrumentation::arm(
         *process_, *memory_, modules_, std::move(sites), std::move(probes),
         {.geometry = {.class_count = abi::kFirstClass + 1}, .modules_complete = true});

@@ -65,7 +65,7 @@ struct WholeModule {
     for (PlannedProbe& planned : plan.probes) {
       planned_refused += planned.refused();
       probes.push_back(
-          {index, std::move(planned), {.kind = jit::Program::Kind::kCount, .class_id = abi::kFirstClass}});
+          {index, std::move(planned), {.effect = jit::Effect::kCount, .class_id = abi::kFirstClass}});
     }
     count = probes.size();
     const double plan_ms = ms_since(start);

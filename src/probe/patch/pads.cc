@@ -34,29 +34,32 @@ AddrRange reach_of(AddrRange extent) {
   return {TargetAddr(extent.end.value > room ? extent.end.value - room : 0), extent.begin + room};
 }
 
-std::vector<jit::PadProbe> pad_probes(const PadJob& job, ProbeList probes) {
-  std::vector<jit::PadProbe> result;
-  result.reserve(job.probes.size());
+// The probes of one instruction become one list of actions. What any of their plans takes for live is.
+std::vector<jit::PadPoint> pad_points(const PadJob& job, ProbeList probes) {
+  std::vector<jit::PadPoint> points;
   for (uint32_t i : job.probes) {
     const PlannedProbe& planned = probes[i].planned;
-    result.push_back({.offset = planned.offset,
-                      .program = &probes[i].program,
-                      .flags_live = planned.flags_live,
-                      .skip_red_zone = planned.skip_red_zone,
-                      .live_registers = planned.live_registers});
+    if (points.empty() || points.back().offset != planned.offset)
+      points.push_back(
+          {.offset = planned.offset, .flags_live = false, .skip_red_zone = false, .live_registers = 0});
+    jit::PadPoint& point = points.back();
+    point.actions.push_back(&probes[i].action);
+    point.flags_live |= planned.flags_live;
+    point.skip_red_zone |= planned.skip_red_zone;
+    point.live_registers |= planned.live_registers;
   }
-  return result;
+  return points;
 }
 
-jit::PadSite pad_site(const Site& site, std::span<const jit::PadProbe> probes) {
+jit::PadSite pad_site(const Site& site, std::span<const jit::PadPoint> points) {
   return {.addr = site.rewrite.start,
           .window = std::span(site.bytes).first(site.rewrite.length),
-          .probes = probes,
+          .points = points,
           .lead = site.lead};
 }
 
 uint64_t size_bound(const PadJob& job, ProbeList probes) {
-  return align_up(jit::max_pad_size(pad_site(*job.site, pad_probes(job, probes))), jit::kPadAlign);
+  return align_up(jit::max_pad_size(pad_site(*job.site, pad_points(job, probes))), jit::kPadAlign);
 }
 
 // How much of its bound a pad really needs, from some of them, built for no place in particular.
@@ -68,9 +71,9 @@ double fill_of(std::span<const PadJob> jobs, ProbeList probes, jit::Environment 
   uint64_t bound = 0, used = 0;
   for (size_t i = 0; i < jobs.size(); i += jobs.size() / kSamples + 1) {
     const TargetAddr near = jobs[i].site->rewrite.end() + 4096;
-    const std::vector<jit::PadProbe> in_pad = pad_probes(jobs[i], probes);
+    const std::vector<jit::PadPoint> points = pad_points(jobs[i], probes);
     const auto pad =
-        jit::build_pad(near, pad_site(*jobs[i].site, in_pad), env, {near, near, near, near, near, near});
+        jit::build_pad(near, pad_site(*jobs[i].site, points), env, {near, near, near, near, near, near});
     if (!pad) continue;
     bound += size_bound(jobs[i], probes);
     used += align_up(pad->code.size(), jit::kPadAlign);
@@ -184,8 +187,8 @@ class AreaBuilder {
     const PadJob& job = jobs_[index];
     const Site& site = *job.site;
     const TargetAddr addr = part.next();
-    const std::vector<jit::PadProbe> in_pad = pad_probes(job, probes_);
-    jit::PadSite place = pad_site(site, in_pad);
+    const std::vector<jit::PadPoint> points = pad_points(job, probes_);
+    jit::PadSite place = pad_site(site, points);
     place.shadow_stack = shadow_stack_;
     place.resume = syscall_pad_at(site.rewrite.end());
     auto pad = jit::build_pad(addr, place, env_, stubs_);

@@ -11,8 +11,8 @@
 #include "abi/layout.h"
 #include "base/addr.h"
 #include "base/result.h"
+#include "jit/program/action.h"
 #include "jit/program/environment.h"
-#include "jit/program/program.h"
 #include "probe/code/module.h"
 #include "probe/code/site.h"
 #include "x86/flow/syscall_sites.h"
@@ -24,7 +24,7 @@ struct Probe {
 
   size_t module = 0;
   PlannedProbe planned;
-  jit::Program program;
+  jit::Action action;
   size_t group = kAlone;   // probes of a group are armed together or not at all
   TargetAddr semaphore{};  // of a static mark: the program asks it whether somebody listens; 0: there is none
 };

@@ -149,7 +149,7 @@ class Traced {
     std::vector<Probe> result;
     for (const PlannedProbe& planned : plan.probes)
       result.push_back(
-          {0, planned, {.kind = jit::Program::Kind::kCount, .class_id = class_of(first + result.size())}});
+          {0, planned, {.effect = jit::Effect::kCount, .class_id = class_of(first + result.size())}});
     return result;
   }
   static uint16_t class_of(size_t probe) { return static_cast<uint16_t>(abi::kFirstClass + probe); }

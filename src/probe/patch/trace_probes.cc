@@ -10,11 +10,10 @@ namespace blip::probe {
 
 namespace {
 
-bool asks_kernel(const jit::Program& program) {
-  if (jit::asks_kernel(program.hit) || program.stack_at != 0 ||
-      program.kind == jit::Program::Kind::kTellLibraries)
+bool asks_kernel(const jit::Action& action) {
+  if (jit::asks_kernel(action.hit) || action.stack_at != 0 || action.effect == jit::Effect::kTellLibraries)
     return true;
-  return std::any_of(program.fields.begin(), program.fields.end(), [](const jit::Field& f) {
+  return std::any_of(action.fields.begin(), action.fields.end(), [](const jit::Field& f) {
     return f.capture == jit::Capture::kTid || f.capture == jit::Capture::kThreadKey;
   });
 }
@@ -26,7 +25,7 @@ TraceProbes::TraceProbes(std::vector<Probe> probes, Spare spare) : spare_(spare)
 void TraceProbes::add(std::vector<Probe> probes) {
   fresh_ = std::move(probes);
   for (size_t i = 0; i < fresh_.size(); ++i)
-    fresh_[i].program.switch_index = static_cast<uint32_t>(first_fresh_ + i);
+    fresh_[i].action.switch_index = static_cast<uint32_t>(first_fresh_ + i);
   for (const Probe& probe : fresh_) groups_.push_back(probe.group);
 }
 
@@ -49,24 +48,24 @@ std::vector<size_t> TraceProbes::group_members(const std::set<size_t>& numbers) 
 
 bool TraceProbes::ask_kernel() const {
   if (settled_ask_kernel_ || (spare_.count != 0 && spare_.asks_kernel)) return true;
-  return std::any_of(fresh_.begin(), fresh_.end(), [](const Probe& p) { return asks_kernel(p.program); });
+  return std::any_of(fresh_.begin(), fresh_.end(), [](const Probe& p) { return asks_kernel(p.action); });
 }
 
 bool TraceProbes::collect() const {
   return (spare_.count != 0 && spare_.asks_kernel) ||
          std::any_of(fresh_.begin(), fresh_.end(),
-                     [](const Probe& probe) { return jit::collects(probe.program.hit); });
+                     [](const Probe& probe) { return jit::collects(probe.action.hit); });
 }
 
 uint32_t TraceProbes::classes() const {
   uint32_t classes = 0;
-  for (const Probe& probe : fresh_) classes = std::max(classes, probe.program.class_id + 1);
+  for (const Probe& probe : fresh_) classes = std::max(classes, probe.action.class_id + 1);
   return classes;
 }
 
 jit::Recorded TraceProbes::recorded() const {
   jit::Recorded recorded = settled_record_;
-  for (const Probe& probe : fresh_) recorded |= jit::recorded_by(probe.program);
+  for (const Probe& probe : fresh_) recorded |= jit::recorded_by(probe.action);
   return recorded;
 }
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "jit/program/program.h"
+#include "jit/program/action.h"
 #include "probe/patch/pads.h"
 
 namespace blip::probe {

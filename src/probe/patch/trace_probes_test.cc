@@ -9,13 +9,13 @@ namespace {
 Probe probe(size_t group = Probe::kAlone, uint32_t class_id = 0) {
   Probe p;
   p.group = group;
-  p.program.class_id = class_id;
+  p.action.class_id = class_id;
   return p;
 }
 
 Probe with_thread_id() {
   Probe p = probe();
-  p.program.fields.emplace_back().capture = jit::Capture::kTid;
+  p.action.fields.emplace_back().capture = jit::Capture::kTid;
   return p;
 }
 
@@ -23,12 +23,12 @@ constexpr TraceProbes::Spare kNone{.count = 0, .asks_kernel = true};
 
 TEST(TraceProbes, numbers_go_on_where_the_last_ones_ended) {
   TraceProbes probes({probe(), probe()}, kNone);
-  EXPECT_EQ(probes.fresh()[1].program.switch_index, 1u);
+  EXPECT_EQ(probes.fresh()[1].action.switch_index, 1u);
   probes.settle();
   EXPECT_EQ(probes.first_fresh(), 2u);
   probes.add({probe(Probe::kAlone, 6)});
   EXPECT_EQ(probes.count(), 3u);
-  EXPECT_EQ(probes.fresh()[2].program.switch_index, 2u);
+  EXPECT_EQ(probes.fresh()[2].action.switch_index, 2u);
   EXPECT_EQ(probes.classes(), 7u) << "of those that are being armed";
 }
 

@@ -42,15 +42,15 @@ std::vector<StreamSink::Row> UprobeDrain::rows() const {
 
 void UprobeDrain::on_hit(const probe::UprobeHit& hit) {
   if (hit.point >= points_.size() || hit.cpu >= cpu_count_) return;
-  for (const jit::Program* program : points_[hit.point]) {
-    fill_record(record_, *program, hit);
+  for (const jit::Action* action : points_[hit.point]) {
+    fill_record(record_, *action, hit);
     Event event{.time_ns = hit.time_ns,
                 .row = hit.cpu,
-                .class_id = static_cast<uint16_t>(program->class_id),
+                .class_id = static_cast<uint16_t>(action->class_id),
                 .pid = hit.pid,
                 .fields = nullptr,
                 .size = 0};
-    if (maker_.make(event, record_.data(), program->record_size)) sinks().put(event);
+    if (maker_.make(event, record_.data(), action->record_size)) sinks().put(event);
   }
 }
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "jit/program/program.h"
+#include "jit/program/action.h"
 #include "probe/uprobe/uprobes.h"
 #include "session/drain/event_drain.h"
 #include "session/drain/event_maker.h"
@@ -12,7 +12,7 @@
 namespace blip::session {
 
 // By point of Uprobes: what is to be done at a hit. Several probes may lie at one address.
-using UprobePoints = std::vector<std::vector<const jit::Program*>>;
+using UprobePoints = std::vector<std::vector<const jit::Action*>>;
 
 // Makes events of the hits of uprobes, by way of the records that pads would have written.
 class UprobeDrain final : public EventDrain {

@@ -16,16 +16,16 @@ void store(uint8_t* at, T value) {
 
 }  // namespace
 
-void fill_record(std::vector<uint8_t>& record, const jit::Program& program, const probe::UprobeHit& hit) {
-  record.assign(program.record_size, 0);
-  store(record.data(), abi::make_header(static_cast<uint16_t>(program.class_id), hit.time_ns));
+void fill_record(std::vector<uint8_t>& record, const jit::Action& action, const probe::UprobeHit& hit) {
+  record.assign(action.record_size, 0);
+  store(record.data(), abi::make_header(static_cast<uint16_t>(action.class_id), hit.time_ns));
   // The kernel hands over registers, and memory is another one by now: nothing of what a program reads is
   // known.
-  if (const size_t outputs = program.hit.outputs.size(); outputs != 0) {
+  if (const size_t outputs = action.hit.outputs.size(); outputs != 0) {
     const uint64_t faults = (uint64_t{1} << outputs) - 1;
-    store(&record[abi::kHitWordOffset], faults << abi::kHitFaultShift | program.record_size);
+    store(&record[abi::kHitWordOffset], faults << abi::kHitFaultShift | action.record_size);
   }
-  for (const jit::Field& field : program.fields) {
+  for (const jit::Field& field : action.fields) {
     uint8_t* at = &record[field.offset];
     switch (field.capture) {
       case jit::Capture::kRegister:

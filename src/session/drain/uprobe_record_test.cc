@@ -26,16 +26,16 @@ probe::UprobeHit hit() {
 
 TEST(UprobeRecord, holds_what_a_pad_would_have_recorded) {
   using jit::Capture;
-  const jit::Program program{.class_id = 9,
-                             .record_size = 64,
-                             .fields = {{.capture = Capture::kRegister, .reg = 5, .offset = 8},
-                                        {.capture = Capture::kFlags, .offset = 16},
-                                        {.capture = Capture::kConstant, .offset = 24, .value = 0xabc},
-                                        {.capture = Capture::kTid, .offset = 32},
-                                        {.capture = Capture::kCpu, .offset = 36},
-                                        {.capture = Capture::kThreadKey, .offset = 40}}};
+  const jit::Action action{.class_id = 9,
+                           .record_size = 64,
+                           .fields = {{.capture = Capture::kRegister, .reg = 5, .offset = 8},
+                                      {.capture = Capture::kFlags, .offset = 16},
+                                      {.capture = Capture::kConstant, .offset = 24, .value = 0xabc},
+                                      {.capture = Capture::kTid, .offset = 32},
+                                      {.capture = Capture::kCpu, .offset = 36},
+                                      {.capture = Capture::kThreadKey, .offset = 40}}};
   std::vector<uint8_t> record{1, 2, 3};
-  fill_record(record, program, hit());
+  fill_record(record, action, hit());
   ASSERT_EQ(record.size(), 64u);
   EXPECT_EQ(load<uint64_t>(record, 0), abi::make_header(9, 0x1234));
   EXPECT_EQ(load<uint64_t>(record, 8), 0x55u);
@@ -48,19 +48,19 @@ TEST(UprobeRecord, holds_what_a_pad_would_have_recorded) {
 }
 
 TEST(UprobeRecord, what_a_program_computes_counts_as_unreadable) {
-  jit::Program program{.record_size = 32};
-  program.hit.outputs.resize(3);
+  jit::Action action{.record_size = 32};
+  action.hit.outputs.resize(3);
   std::vector<uint8_t> record;
-  fill_record(record, program, hit());
+  fill_record(record, action, hit());
   const auto word = load<uint64_t>(record, abi::kHitWordOffset);
   EXPECT_EQ(word >> abi::kHitFaultShift, 7u);
   EXPECT_EQ(static_cast<uint16_t>(word), 32u);
 }
 
 TEST(UprobeRecord, room_that_blip_fills_stays_empty) {
-  const jit::Program program{.record_size = 16, .fields = {{.capture = jit::Capture::kNone, .offset = 8}}};
+  const jit::Action action{.record_size = 16, .fields = {{.capture = jit::Capture::kNone, .offset = 8}}};
   std::vector<uint8_t> record;
-  fill_record(record, program, hit());
+  fill_record(record, action, hit());
   EXPECT_EQ(load<uint64_t>(record, 8), 0u);
 }
 

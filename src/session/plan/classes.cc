@@ -64,7 +64,7 @@ void add_context(const Context& context, std::vector<LayoutField>& out) {
   }
 }
 
-// Adds the fields that program_at() changes for each exit.
+// Adds the fields that action_at() changes for each exit.
 void add_return_fields(std::vector<LayoutField>& out) {
   const size_t first = out.size();
   add_fields(return_fields(), out);
@@ -188,26 +188,26 @@ uint16_t offset_of(const LayoutField& wanted, const ctf::EventClass& c) {
   return static_cast<uint16_t>(found->offset);
 }
 
-jit::Program make_program(uint32_t id, const ctf::EventClass& c, const std::vector<LayoutField>& fields,
-                          const ProbedPlace& place) {
-  jit::Program program{.class_id = id, .record_size = ctf::ring_record_size(c)};
-  program.hit = place.data.hit;
-  program.fixed_size = c.fixed_size;
+jit::Action make_action(uint32_t id, const ctf::EventClass& c, const std::vector<LayoutField>& fields,
+                        const ProbedPlace& place) {
+  jit::Action action{.class_id = id, .record_size = ctf::ring_record_size(c)};
+  action.hit = place.data.hit;
+  action.fixed_size = c.fixed_size;
   for (const ctf::RecordOutput& output : c.outputs)
-    program.output_offsets.push_back(static_cast<uint16_t>(output.offset));
+    action.output_offsets.push_back(static_cast<uint16_t>(output.offset));
   const uint32_t pid_size = c.leads_with_pid && !c.has_hit_word ? ctf::kPidSize : 0;
   for (size_t i = 0; i < fields.size(); ++i) {
-    program.fields.push_back({.capture = fields[i].capture,
-                              .reg = fields[i].reg,
-                              .offset = static_cast<uint16_t>(offset_of(fields[i], c) - pid_size),
-                              .value = place.data.number.value_or(place.ip),
-                              .is_result = fields[i].is_result});
+    action.fields.push_back({.capture = fields[i].capture,
+                             .reg = fields[i].reg,
+                             .offset = static_cast<uint16_t>(offset_of(fields[i], c) - pid_size),
+                             .value = place.data.number.value_or(place.ip),
+                             .is_result = fields[i].is_result});
   }
-  if (has_stack(c)) program.stack_at = place.ip | (place.is_entry ? abi::kHitAtEntry : 0);
-  if (c.has_hit_word && program.hit.outputs.empty())
-    program.fields.push_back(
-        {.capture = jit::Capture::kHitWord, .offset = abi::kHitWordOffset, .value = program.record_size});
-  return program;
+  if (has_stack(c)) action.stack_at = place.ip | (place.is_entry ? abi::kHitAtEntry : 0);
+  if (c.has_hit_word && action.hit.outputs.empty())
+    action.fields.push_back(
+        {.capture = jit::Capture::kHitWord, .offset = abi::kHitWordOffset, .value = action.record_size});
+  return action;
 }
 
 // The same for places whose records look the same.
@@ -305,21 +305,21 @@ std::vector<bool> ClassTable::which_share(std::span<const ProbedPlace> places) c
   return shared;
 }
 
-Result<std::vector<jit::Program>> ClassTable::add(std::span<const ProbedPlace> places, uint32_t end_id) {
+Result<std::vector<jit::Action>> ClassTable::add(std::span<const ProbedPlace> places, uint32_t end_id) {
   const size_t before = classes_.size();
-  auto programs = try_add(places, which_share(places));
+  auto actions = try_add(places, which_share(places));
   const auto fits = [&] {
-    return std::all_of(programs->begin(), programs->end(),
-                       [&](const jit::Program& p) { return p.class_id < end_id; });
+    return std::all_of(actions->begin(), actions->end(),
+                       [&](const jit::Action& p) { return p.class_id < end_id; });
   };
   const bool are_many = before != 0 && classes_.size() > before && classes_.size() > kMaxOwnClasses;
-  if (programs && options_.mode != Mode::kCount && (are_many || !fits())) {
+  if (actions && options_.mode != Mode::kCount && (are_many || !fits())) {
     cut_back(before);
-    programs = try_add(places, std::vector<bool>(options_.probes.size(), true));
+    actions = try_add(places, std::vector<bool>(options_.probes.size(), true));
   }
-  if (programs && fits()) return programs;
+  if (actions && fits()) return actions;
   cut_back(before);
-  if (!programs) return programs.error();
+  if (!actions) return actions.error();
   return Error(ErrorKind::kUnsupported, "the trace has no room for its events: give a larger --max-probes");
 }
 
@@ -330,19 +330,19 @@ void ClassTable::cut_back(size_t count) {
   std::erase_if(index_, [&](const auto& entry) { return entry.second >= count; });
 }
 
-Result<std::vector<jit::Program>> ClassTable::try_add(std::span<const ProbedPlace> places,
-                                                      const std::vector<bool>& shared) {
+Result<std::vector<jit::Action>> ClassTable::try_add(std::span<const ProbedPlace> places,
+                                                     const std::vector<bool>& shared) {
   std::vector<std::vector<LayoutField>> fields;  // by request
   for (size_t i = 0; i < shared.size(); ++i) fields.push_back(request_fields(options_, i, shared[i]));
-  std::vector<jit::Program> programs;
+  std::vector<jit::Action> actions;
   for (const ProbedPlace& place : places) {
     TRY(const size_t index, class_of(place, shared[place.request]));
     const auto id = static_cast<uint32_t>(abi::kFirstClass + index);
-    programs.push_back(make_program(id, classes_[index], fields[place.request], place));
+    actions.push_back(make_action(id, classes_[index], fields[place.request], place));
     if (options_.mode == Mode::kCount)
-      programs.back().kind = options_.latencies ? jit::Program::Kind::kLatency : jit::Program::Kind::kCount;
+      actions.back().effect = options_.latencies ? jit::Effect::kLatency : jit::Effect::kCount;
   }
-  return programs;
+  return actions;
 }
 
 }  // namespace blip::session

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From what the user asked for to record layouts and programs.
+// From what the user asked for to record layouts and actions.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 #include "abi/layout.h"
 #include "base/addr.h"
 #include "ctf/schema.h"
-#include "jit/program/program.h"
+#include "jit/program/action.h"
 #include "session/plan/hit_data.h"
 #include "session/plan/options.h"
 
@@ -49,14 +49,14 @@ class ClassTable {
  public:
   explicit ClassTable(const Options& options) : options_(options) {}
 
-  // Programs for the places of one more process; classes that are new are added. Where stores_tid() says so
+  // Actions for the places of one more process; classes that are new are added. Where stores_tid() says so
   // every class carries the tid; unless counting, every class leads with the pid if children are followed,
   // several processes traced, or the user asks for it. All places of a source line have one class, and so
   // have the copies of an inlined function in another, and those of a mark in a file. Unless counting, the places of one request share a
   // class that carries the ip if it asks for every instruction, or if there are more than kMaxOwnClasses: of
   // these places, or in the trace where classes come later. Fails where an event would be too large, or where
   // not all ids are below `end_id`; nothing is added then.
-  Result<std::vector<jit::Program>> add(std::span<const ProbedPlace> places, uint32_t end_id = UINT32_MAX);
+  Result<std::vector<jit::Action>> add(std::span<const ProbedPlace> places, uint32_t end_id = UINT32_MAX);
 
   // The largest record in a ring that a place of these requests may need.
   uint32_t largest_record(const std::vector<bool>& requests) const;
@@ -67,7 +67,7 @@ class ClassTable {
   // Adds a class of records that pads write for blip itself (life_record.h, jit/stubs.h), in the same way.
   uint16_t add_life_record(const char* name);
 
-  // classes()[i].id == i + abi::kFirstClass, which is cut where programs only count.
+  // classes()[i].id == i + abi::kFirstClass, which is cut where actions only count.
   const std::vector<ctf::EventClass>& classes() const { return classes_; }
   // Who made classes()[index].
   const std::string& module_of(size_t index) const { return origins_[index].module; }
@@ -86,8 +86,8 @@ class ClassTable {
 
   std::vector<bool> which_share(std::span<const ProbedPlace> places) const;
   Result<size_t> class_of(const ProbedPlace& place, bool shared);
-  Result<std::vector<jit::Program>> try_add(std::span<const ProbedPlace> places,
-                                            const std::vector<bool>& shared);
+  Result<std::vector<jit::Action>> try_add(std::span<const ProbedPlace> places,
+                                           const std::vector<bool>& shared);
   void cut_back(size_t count);
 
   const Options& options_;

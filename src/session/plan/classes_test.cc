@@ -35,13 +35,13 @@ std::vector<ProbedPlace> functions(size_t n) {
 
 struct Made {
   std::vector<ctf::EventClass> classes;
-  std::vector<jit::Program> programs;
+  std::vector<jit::Action> actions;
 };
 
 Made make(const Options& options, size_t n) {
   ClassTable table(options);
-  auto programs = table.add(functions(n)).value();
-  return {table.classes(), std::move(programs)};
+  auto actions = table.add(functions(n)).value();
+  return {table.classes(), std::move(actions)};
 }
 
 TEST(Classes, contexts_come_before_registers) {
@@ -50,10 +50,10 @@ TEST(Classes, contexts_come_before_registers) {
                        {{&contexts::kRegister, "rdi"}, {&contexts::kTid, {}}, {&contexts::kCpu, {}}}),
            1);
   EXPECT_THAT(names(table.classes[0]), ElementsAre("vtid", "cpu", "rdi"));
-  EXPECT_EQ(table.programs[0].fields[2].capture, jit::Capture::kRegister);
-  EXPECT_EQ(table.programs[0].fields[2].reg, 7);
-  EXPECT_EQ(table.programs[0].fields[2].offset, 16);
-  EXPECT_EQ(table.programs[0].record_size, 24u);
+  EXPECT_EQ(table.actions[0].fields[2].capture, jit::Capture::kRegister);
+  EXPECT_EQ(table.actions[0].fields[2].reg, 7);
+  EXPECT_EQ(table.actions[0].fields[2].offset, 16);
+  EXPECT_EQ(table.actions[0].record_size, 24u);
 }
 
 TEST(Classes, live_events_carry_the_thread_once) {
@@ -82,11 +82,11 @@ TEST(Classes, recorded_events_carry_the_thread_unless_it_is_not_wanted) {
 TEST(Classes, the_thread_of_a_return_costs_no_room) {
   Options options = one_request(Mode::kRecord, {});
   options.probes[0].kind = ProbeKind::kReturn;
-  EXPECT_EQ(make(options, 1).programs[0].record_size, 32u);
+  EXPECT_EQ(make(options, 1).actions[0].record_size, 32u);
   options.no_tid = false;
   const auto table = make(options, 1);
   EXPECT_THAT(names(table.classes[0]), ElementsAre("vtid", "ret", "latency_ns", "depth", "tail"));
-  EXPECT_EQ(table.programs[0].record_size, 32u);
+  EXPECT_EQ(table.actions[0].record_size, 32u);
 }
 
 TEST(Classes, all_registers_are_eighteen_fields) {
@@ -107,8 +107,8 @@ TEST(Classes, beyond_the_limit_functions_share_one_that_tells_the_address) {
   ASSERT_EQ(table.classes.size(), 1u);
   EXPECT_EQ(table.classes[0].name, "f*");
   EXPECT_THAT(names(table.classes[0]), ElementsAre("ip"));
-  EXPECT_EQ(table.programs[3].class_id, table.programs[4].class_id);
-  EXPECT_EQ(table.programs[3].fields[0].value, 0x1003u);
+  EXPECT_EQ(table.actions[3].class_id, table.actions[4].class_id);
+  EXPECT_EQ(table.actions[3].fields[0].value, 0x1003u);
 }
 
 TEST(Classes, what_has_no_room_adds_nothing) {
@@ -119,10 +119,10 @@ TEST(Classes, what_has_no_room_adds_nothing) {
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message(), testing::HasSubstr("the trace has no room for its events"));
   EXPECT_EQ(table.classes().size(), 10u);
-  const auto programs = table.add(functions(20), abi::kFirstClass + 20);
-  ASSERT_TRUE(programs);
+  const auto actions = table.add(functions(20), abi::kFirstClass + 20);
+  ASSERT_TRUE(actions);
   EXPECT_EQ(table.classes().size(), 20u);
-  EXPECT_EQ(programs->back().class_id, abi::kFirstClass + 19u);
+  EXPECT_EQ(actions->back().class_id, abi::kFirstClass + 19u);
   EXPECT_EQ(table.classes().back().name, "f19");
 }
 
@@ -130,11 +130,11 @@ TEST(Classes, later_ones_share_one_where_there_is_no_room_for_each) {
   const Options options = one_request(Mode::kRecord, {});
   ClassTable table(options);
   ASSERT_TRUE(table.add(functions(10)));
-  const auto programs = table.add(functions(30), abi::kFirstClass + 12);
-  ASSERT_TRUE(programs);
+  const auto actions = table.add(functions(30), abi::kFirstClass + 12);
+  ASSERT_TRUE(actions);
   ASSERT_EQ(table.classes().size(), 11u);
   EXPECT_EQ(table.classes().back().name, "f*");
-  EXPECT_EQ(programs->front().class_id, programs->back().class_id);
+  EXPECT_EQ(actions->front().class_id, actions->back().class_id);
 }
 
 TEST(Classes, a_trace_has_few_whatever_comes_later) {
@@ -156,13 +156,13 @@ TEST(Classes, every_instruction_shares_one_that_tells_the_address) {
   auto places = functions(4);
   places[2].request = places[3].request = 1;
   ClassTable table(options);
-  const auto programs = table.add(places).value();
+  const auto actions = table.add(places).value();
   ASSERT_EQ(table.classes().size(), 3u);
   EXPECT_THAT(names(table.classes()[0]), ElementsAre("rdi"));
   EXPECT_THAT(names(table.classes()[2]), ElementsAre("ip", "rdi"));
   EXPECT_EQ(table.classes()[2].name, "f*");
-  EXPECT_EQ(programs[2].class_id, programs[3].class_id);
-  EXPECT_EQ(programs[3].fields[0].value, 0x1003u);
+  EXPECT_EQ(actions[2].class_id, actions[3].class_id);
+  EXPECT_EQ(actions[3].fields[0].value, 0x1003u);
 }
 
 TEST(Classes, counting_every_instruction_tells_them_apart) {
@@ -178,9 +178,9 @@ TEST(Classes, all_places_of_a_line_have_one) {
     auto places = functions(3);
     for (ProbedPlace& place : places) place.name = "a.c:7";
     ClassTable table(options);
-    const auto programs = table.add(places).value();
+    const auto actions = table.add(places).value();
     EXPECT_EQ(table.classes().size(), 1u);
-    EXPECT_EQ(programs[0].class_id, programs[2].class_id);
+    EXPECT_EQ(actions[0].class_id, actions[2].class_id);
   }
 }
 
@@ -190,9 +190,9 @@ TEST(Classes, the_pid_leads_but_is_not_in_the_ring) {
   const auto table = make(options, 1);
   EXPECT_THAT(names(table.classes[0]), ElementsAre("vpid", "vtid", "rdi"));
   EXPECT_TRUE(table.classes[0].leads_with_pid && table.classes[0].fields[0].is_implicit);
-  EXPECT_EQ(table.programs[0].fields[0].offset, 8);
-  EXPECT_EQ(table.programs[0].fields[1].offset, 12);
-  EXPECT_EQ(table.programs[0].record_size, 24u);
+  EXPECT_EQ(table.actions[0].fields[0].offset, 8);
+  EXPECT_EQ(table.actions[0].fields[1].offset, 12);
+  EXPECT_EQ(table.actions[0].record_size, 24u);
 }
 
 TEST(Classes, processes_share_the_class_of_a_function) {
@@ -211,8 +211,8 @@ TEST(Classes, processes_share_the_class_of_a_function) {
 TEST(Classes, counting_needs_no_fields_and_one_class_per_function) {
   const auto table = make(one_request(Mode::kCount, {{&contexts::kTid, {}}}), kMaxOwnClasses + 1);
   EXPECT_EQ(table.classes.size(), kMaxOwnClasses + 1);
-  EXPECT_TRUE(table.programs[0].fields.empty());
-  EXPECT_EQ(table.programs[0].kind, jit::Program::Kind::kCount);
+  EXPECT_TRUE(table.actions[0].fields.empty());
+  EXPECT_EQ(table.actions[0].effect, jit::Effect::kCount);
 }
 
 TEST(Classes, stacks_want_the_process_and_an_address_in_front) {
@@ -222,14 +222,14 @@ TEST(Classes, stacks_want_the_process_and_an_address_in_front) {
   auto places = functions(2);
   places[1].request = 1;
   places[1].is_entry = true;
-  const auto programs = table.add(places).value();
+  const auto actions = table.add(places).value();
   EXPECT_THAT(names(table.classes()[0]), ElementsAre("vpid", "ip", "stack_id", "stack_info", "backtrace"));
   EXPECT_THAT(names(table.classes()[1]), ElementsAre("vpid", "ip")) << "in every event of the trace";
   EXPECT_TRUE(table.classes()[0].has_hit_word);
   EXPECT_TRUE(table.classes()[0].outputs.at(0).is_added);
-  EXPECT_EQ(programs[0].stack_at, places[0].ip);
-  EXPECT_EQ(programs[1].stack_at, 0u);
-  EXPECT_THAT(programs[0].fields,
+  EXPECT_EQ(actions[0].stack_at, places[0].ip);
+  EXPECT_EQ(actions[1].stack_at, 0u);
+  EXPECT_THAT(actions[0].fields,
               testing::Contains(testing::Field(&jit::Field::capture, jit::Capture::kHitWord)));
   places[0].is_entry = true;
   EXPECT_EQ(table.add(places)->front().stack_at, places[0].ip | abi::kHitAtEntry);
@@ -280,8 +280,8 @@ TEST(Classes, data_of_the_program_is_behind_a_hit_word) {
   ClassTable table(options);
   auto places = functions(1);
   places[0].data = one_of_each();
-  const auto programs = table.add(places);
-  ASSERT_TRUE(programs) << programs.error().message();
+  const auto actions = table.add(places);
+  ASSERT_TRUE(actions) << actions.error().message();
   const ctf::EventClass& c = table.classes()[0];
   EXPECT_THAT(names(c), ElementsAre("value", "bytes", "text", "words", "faults", "cut"));
   using Kind = ctf::RecordOutput::Kind;
@@ -293,8 +293,8 @@ TEST(Classes, data_of_the_program_is_behind_a_hit_word) {
     EXPECT_EQ(c.outputs[i].size, sizes[i]) << i;
     EXPECT_EQ(c.outputs[i].may_fault, i != 0) << i;
   }
-  EXPECT_EQ(programs->front().output_offsets.size(), 4u);
-  EXPECT_EQ(programs->front().hit.outputs.size(), 4u);
+  EXPECT_EQ(actions->front().output_offsets.size(), 4u);
+  EXPECT_EQ(actions->front().hit.outputs.size(), 4u);
 }
 
 TEST(Classes, an_event_that_is_too_large_adds_nothing) {
@@ -322,10 +322,10 @@ TEST(Classes, places_of_a_line_share_one_if_their_records_look_the_same) {
   places[2].data.fields[0].is_signed = true;
   places[3].data.fields[0].labels = {{.value = 1, .name = "ONE"}};
   ClassTable table(options);
-  const auto programs = table.add(places).value();
-  EXPECT_EQ(programs[0].class_id, programs[1].class_id);
-  EXPECT_NE(programs[0].class_id, programs[2].class_id);
-  EXPECT_NE(programs[0].class_id, programs[3].class_id);
+  const auto actions = table.add(places).value();
+  EXPECT_EQ(actions[0].class_id, actions[1].class_id);
+  EXPECT_NE(actions[0].class_id, actions[2].class_id);
+  EXPECT_NE(actions[0].class_id, actions[3].class_id);
   EXPECT_EQ(table.classes().size(), 3u);
   EXPECT_FALSE(table.address_of(0)) << "it has several places";
 }
@@ -339,9 +339,9 @@ TEST(Classes, copies_of_an_inlined_function_share_one_in_each_module) {
   }
   places[2].module = "another";
   ClassTable table(options);
-  const auto programs = table.add(places).value();
-  EXPECT_EQ(programs[0].class_id, programs[1].class_id);
-  EXPECT_NE(programs[0].class_id, programs[2].class_id);
+  const auto actions = table.add(places).value();
+  EXPECT_EQ(actions[0].class_id, actions[1].class_id);
+  EXPECT_NE(actions[0].class_id, actions[2].class_id);
   EXPECT_EQ(table.module_of(1), "another");
 }
 
@@ -389,7 +389,7 @@ TEST(Classes, the_largest_record_of_requests_that_match_nothing_yet) {
 TEST(Classes, latencies_are_a_kind_of_counting) {
   Options options = one_request(Mode::kCount, {});
   options.latencies = true;
-  EXPECT_EQ(make(options, 1).programs[0].kind, jit::Program::Kind::kLatency);
+  EXPECT_EQ(make(options, 1).actions[0].effect, jit::Effect::kLatency);
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "ctf/schema.h"
-#include "jit/program/program.h"
+#include "jit/program/action.h"
 
 namespace blip::session {
 

@@ -36,15 +36,15 @@ std::string function_name(const probe::Module& module, const elf::Function& func
 }
 
 // A record of who comes to the call, and of its first argument: the status that it ends with.
-jit::Program life_program(uint32_t number, uint32_t first_class) {
+jit::Action life_action(uint32_t number, uint32_t first_class) {
   constexpr uint8_t kRdi = 7;
   const LifeRecord::Kind kind = number == probe::kExitNumber        ? LifeRecord::kExit
                                 : number == probe::kExitGroupNumber ? LifeRecord::kExitGroup
                                                                     : LifeRecord::kExec;
-  jit::Program program{.class_id = first_class + kind, .record_size = jit::kLifeSize};
-  program.fields = {{.capture = jit::Capture::kTid, .offset = jit::kLifeTid},
-                    {.capture = jit::Capture::kRegister, .reg = kRdi, .offset = jit::kLifeValue}};
-  return program;
+  jit::Action action{.class_id = first_class + kind, .record_size = jit::kLifeSize};
+  action.fields = {{.capture = jit::Capture::kTid, .offset = jit::kLifeTid},
+                   {.capture = jit::Capture::kRegister, .reg = kRdi, .offset = jit::kLifeValue}};
+  return action;
 }
 
 }  // namespace
@@ -142,11 +142,11 @@ void ProbePlan::plan_module(size_t module, const probe::PlanOptions& how, x86::T
   if (has_hook)
     loader_probe = {.module = module,
                     .planned = std::move(plan.probes[mine.size()]),
-                    .program = {.kind = jit::Program::Kind::kTellLibraries}};
+                    .action = {.effect = jit::Effect::kTellLibraries}};
   for (size_t i = 0; i < my_lives.size(); ++i)
     life_probes.push_back({.module = module,
                            .planned = std::move(plan.probes[mine.size() + has_hook + i]),
-                           .program = life_program(my_lives[i]->number, life_class)});
+                           .action = life_action(my_lives[i]->number, life_class)});
   sites[module] = std::move(plan.sites);
   modules[module].release_pages();  // it may have read all of them
 }
@@ -198,7 +198,7 @@ const script::HitProgram& ProbePlan::kept_by(size_t target) const {
   return data.empty() ? kNothing : data[target].kept;
 }
 
-uint32_t ProbePlan::set_programs(const std::vector<jit::Program>& programs, size_t first_group) {
+uint32_t ProbePlan::set_actions(const std::vector<jit::Action>& actions, size_t first_group) {
   uint32_t largest = 0;
   probes.reserve(points.size() + 1 + life_probes.size());  // with those of blip itself
   probes.resize(points.size());
@@ -209,20 +209,20 @@ uint32_t ProbePlan::set_programs(const std::vector<jit::Program>& programs, size
     const probe::Module& module = modules[probes[i].module];
     if (const auto& mark = targets[p.target].mark; mark && mark->semaphore)
       probes[i].semaphore = module.to_target(*mark->semaphore);
-    jit::Program& program = probes[i].program;
+    jit::Action& action = probes[i].action;
     const uint64_t ip = module.to_target(p.point.addr).value;
     const auto number = data.empty() ? std::nullopt : data[p.target].number;
-    program = program_at(p, programs[p.target], kept_by(p.target), number.value_or(ip));
-    if (program.is_return && program.stack_at != 0) program.stack_at = ip;
+    action = action_at(p, actions[p.target], kept_by(p.target), number.value_or(ip));
+    if (action.is_return && action.stack_at != 0) action.stack_at = ip;
     if (p.role != ProbePoint::Role::kHit) probes[i].group = first_group + p.target;
     if (calls.is_shared(p.target)) {
       const size_t leader = calls.leader(p.target);
-      program.call = first_group + leader;
-      program.frame_id = programs[leader].class_id;
-      if (program.is_return) program.hit = calls.renumbered(p.target, std::move(program.hit));
-      if (leader != p.target) frame_classes[program.class_id] = program.frame_id;
+      action.call = first_group + leader;
+      action.frame_id = actions[leader].class_id;
+      if (action.is_return) action.hit = calls.renumbered(p.target, std::move(action.hit));
+      if (leader != p.target) frame_classes[action.class_id] = action.frame_id;
     }
-    largest = std::max(largest, program.record_size);
+    largest = std::max(largest, action.record_size);
   }
   free_contents(planned);
   return largest;
@@ -231,10 +231,10 @@ uint32_t ProbePlan::set_programs(const std::vector<jit::Program>& programs, size
 std::vector<probe::Probe> ProbePlan::hand_over() {
   handed_over.reserve(probes.size());
   for (const probe::Probe& p : probes)
-    handed_over.push_back({.class_id = p.program.class_id,
+    handed_over.push_back({.class_id = p.action.class_id,
                            .is_trap = !p.planned.refused() && p.planned.step == x86::Step::kTrap,
                            .moves_fault = p.planned.moves_fault,
-                           .reads_far = jit::reads_far(p.program.hit)});
+                           .reads_far = jit::reads_far(p.action.hit)});
   return std::exchange(probes, {});
 }
 
@@ -243,9 +243,9 @@ std::vector<PlaceName> ProbePlan::place_names(const std::vector<ctf::EventClass>
   std::vector<PlaceName> names;
   std::map<std::tuple<uint32_t, size_t, uint64_t>, size_t> functions;  // class, module, address
   for (size_t i = 0; i < probes.size(); ++i) {
-    const jit::Program& program = probes[i].program;
-    if (program.kind != jit::Program::Kind::kRecord || probes[i].planned.refused()) continue;
-    if (!classes[program.class_id - abi::kFirstClass].many_places) continue;
+    const jit::Action& action = probes[i].action;
+    if (action.effect != jit::Effect::kRecord || probes[i].planned.refused()) continue;
+    if (!classes[action.class_id - abi::kFirstClass].many_places) continue;
     const Target& target = targets[points[i].target];
     const probe::Module& module = modules[target.module];
     const uint64_t ip = module.to_target(points[i].point.addr).value;
@@ -253,13 +253,13 @@ std::vector<PlaceName> ProbePlan::place_names(const std::vector<ctf::EventClass>
     const bool is_instruction = points[i].role == ProbePoint::Role::kHit && target.name.empty() &&
                                 function.value <= points[i].point.addr.value;
     if (!is_instruction) {  // an exit has its function's name
-      names.push_back({program.class_id, ip, 1, name_of(target, modules)});
+      names.push_back({action.class_id, ip, 1, name_of(target, modules)});
       continue;
     }
     const auto [known, is_new] =
-        functions.try_emplace({program.class_id, target.module, function.value}, names.size());
+        functions.try_emplace({action.class_id, target.module, function.value}, names.size());
     const uint64_t begin = module.to_target(function).value;
-    if (is_new) names.push_back({program.class_id, begin, 1, function_name(module, target.point.function)});
+    if (is_new) names.push_back({action.class_id, begin, 1, function_name(module, target.point.function)});
     PlaceName& name = names[known->second];
     name.size = std::max(name.size, ip - begin + 1);
   }

@@ -41,7 +41,7 @@ struct ProbePlan {
   std::vector<Refusal> refused;       // what is not even a target
   std::vector<std::string> remarks;   // what the user should know
   probe::ModuleSites sites;
-  std::vector<probe::PlannedProbe> planned;    // one per point, until they get programs
+  std::vector<probe::PlannedProbe> planned;    // one per point, until they get actions
   std::vector<probe::Probe> probes;            // then; until they are handed over
   std::vector<HandedOver> handed_over;         // what is still to be known of them then
   size_t first = 0;                            // of its probes among those of the process
@@ -65,12 +65,12 @@ struct ProbePlan {
 
   // For the class table: by target.
   std::vector<ProbedPlace> places(const Options& options) const;
-  // Gives the probes their programs, made of those of the targets. The size of the largest record.
-  uint32_t set_programs(const std::vector<jit::Program>& programs, size_t first_group = 0);
+  // Gives the probes their actions, made of those of the targets. The size of the largest record.
+  uint32_t set_actions(const std::vector<jit::Action>& actions, size_t first_group = 0);
   // To who arms them: they take much memory, and nobody else needs them.
   std::vector<probe::Probe> hand_over();
 
-  // Returns what readers need to tell apart the places whose programs are of classes with many_places.
+  // Returns what readers need to tell apart the places whose actions are of classes with many_places.
   std::vector<PlaceName> place_names(const std::vector<ctf::EventClass>& classes) const;
 
   bool nothing_can_be_armed() const;

@@ -36,33 +36,33 @@ void plan_pads(Sample& sample, ProbePlan& plan) {
   plan.plan_pads(sample.options, plan_options_of_file(MovedFaults::kAuto), {});
 }
 
-// With programs.
+// With actions.
 ProbePlan planned(Sample& sample, ClassTable& table) {
   ProbePlan plan = expanded(sample);
   EXPECT_TRUE(plan.find_data(sample.options, sample.debug));
   plan.share_calls(sample.options);
   plan_pads(sample, plan);
-  const auto programs = table.add(plan.places(sample.options));
-  EXPECT_TRUE(programs);
-  if (programs) plan.set_programs(*programs, 10);
+  const auto actions = table.add(plan.places(sample.options));
+  EXPECT_TRUE(actions);
+  if (actions) plan.set_actions(*actions, 10);
   return plan;
 }
 
-TEST(ProbePlan, from_requests_to_programs) {
+TEST(ProbePlan, from_requests_to_actions) {
   Sample sample({entry("work", {.args = true}), returns("half")});
   ClassTable table(sample.options);
   ProbePlan plan = planned(sample, table);
   EXPECT_THAT(plan.refusals, ElementsAre("", ""));
   EXPECT_FALSE(plan.nothing_can_be_armed());
   ASSERT_THAT(plan.probes, SizeIs(3));
-  using Kind = jit::Program::Kind;
-  const Kind kinds[] = {Kind::kRecord, Kind::kEnter, Kind::kRecord};
+  using jit::Effect;
+  const Effect effects[] = {Effect::kRecord, Effect::kEnter, Effect::kRecord};
   const size_t groups[] = {probe::Probe::kAlone, 11, 11};
   for (size_t i = 0; i < 3; ++i) {
     EXPECT_FALSE(plan.probes[i].planned.refused()) << plan.probes[i].planned.refusal;
-    EXPECT_EQ(plan.probes[i].program.kind, kinds[i]) << i;
+    EXPECT_EQ(plan.probes[i].action.effect, effects[i]) << i;
     EXPECT_EQ(plan.probes[i].group, groups[i]) << i;
-    EXPECT_EQ(plan.probes[i].program.call, jit::Program::kOwnCall);
+    EXPECT_EQ(plan.probes[i].action.call, jit::Action::kOwnCall);
   }
   EXPECT_THAT(plan.planned, IsEmpty());
   EXPECT_THAT(plan.hand_over(), SizeIs(3));
@@ -88,13 +88,13 @@ TEST(ProbePlan, returns_of_one_function_share_their_calls) {
   const ProbePlan plan = planned(sample, table);
   ASSERT_THAT(plan.probes, SizeIs(4));
   for (const probe::Probe& probe : plan.probes) {
-    EXPECT_EQ(probe.program.call, 10u);
-    EXPECT_EQ(probe.program.frame_id, table.classes()[0].id);
+    EXPECT_EQ(probe.action.call, 10u);
+    EXPECT_EQ(probe.action.frame_id, table.classes()[0].id);
   }
-  EXPECT_EQ(plan.probes[0].program.hit.outputs.size(), 2u) << "the entry keeps both";
+  EXPECT_EQ(plan.probes[0].action.hit.outputs.size(), 2u) << "the entry keeps both";
   EXPECT_EQ(plan.frame_classes.at(table.classes()[1].id), table.classes()[0].id);
   std::vector<uint64_t> kept;
-  for (const script::Node& node : plan.probes[3].program.hit.code.nodes)
+  for (const script::Node& node : plan.probes[3].action.hit.code.nodes)
     if (node.op == script::Op::kEntryValue) kept.push_back(node.value);
   EXPECT_THAT(kept, Each(1u));
 }
@@ -236,12 +236,12 @@ TEST(ProbePlan, probes_of_blip_itself_are_not_among_the_others) {
   plan_pads(sample, plan);
   EXPECT_THAT(plan.planned, SizeIs(1));
   EXPECT_EQ(plan.loader_probe.module, 1u);
-  EXPECT_EQ(plan.loader_probe.program.kind, jit::Program::Kind::kTellLibraries);
+  EXPECT_EQ(plan.loader_probe.action.effect, jit::Effect::kTellLibraries);
   ASSERT_THAT(plan.life_probes, SizeIs(3));
   const uint32_t kinds[] = {LifeRecord::kExit, LifeRecord::kExitGroup, LifeRecord::kExec};
   for (size_t i = 0; i < 3; ++i) {
-    EXPECT_EQ(plan.life_probes[i].program.class_id, 50 + kinds[i]);
-    EXPECT_EQ(plan.life_probes[i].program.record_size, jit::kLifeSize);
+    EXPECT_EQ(plan.life_probes[i].action.class_id, 50 + kinds[i]);
+    EXPECT_EQ(plan.life_probes[i].action.record_size, jit::kLifeSize);
   }
 }
 

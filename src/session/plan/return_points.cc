@@ -125,22 +125,20 @@ void settle_result(script::HitProgram& hit) {
 
 void tell_rate(std::span<probe::Probe> probes, uint64_t latency_rate) {
   for (probe::Probe& probe : probes)
-    for (script::Node& n : probe.program.hit.code.nodes)
+    for (script::Node& n : probe.action.hit.code.nodes)
       if (n.op == script::Op::kLatency) n.value = latency_rate;
 }
 
-jit::Program program_at(const ProbePoint& point, const jit::Program& program, const script::HitProgram& kept,
-                        uint64_t ip) {
-  if (point.role == Role::kHit) return program;
+jit::Action action_at(const ProbePoint& point, const jit::Action& action, const script::HitProgram& kept,
+                      uint64_t ip) {
+  if (point.role == Role::kHit) return action;
   if (point.role == Role::kEnter)
-    return {.kind = jit::Program::Kind::kEnter,
-            .class_id = program.class_id,
-            .hit = kept,
-            .frame_id = program.class_id};
-  jit::Program result = program;
+    return {
+        .effect = jit::Effect::kEnter, .class_id = action.class_id, .hit = kept, .frame_id = action.class_id};
+  jit::Action result = action;
   result.is_return = true;
   result.is_conditional = point.is_conditional;
-  result.frame_id = program.class_id;
+  result.frame_id = action.class_id;
   if (result.stack_at != 0) result.stack_at = ip;
   result.kept = static_cast<uint32_t>(kept.outputs.size());
   const bool is_tail = result.is_tail = point.role == Role::kTailJump;

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "jit/program/program.h"
+#include "jit/program/action.h"
 #include "probe/code/module.h"
 #include "probe/patch/pads.h"
 #include "session/plan/targets.h"
@@ -32,10 +32,10 @@ struct ExpandedTargets {
 ExpandedTargets expand_targets(const Options& options, std::span<const Target> targets,
                                std::span<const probe::Module> modules);
 
-// The program at one of a target's points. `program` is the target's own, `kept` what the entry keeps for the
+// The action at one of a target's points. `action` is the target's own, `kept` what the entry keeps for the
 // exits; the address is the point's.
-jit::Program program_at(const ProbePoint& point, const jit::Program& program, const script::HitProgram& kept,
-                        uint64_t ip);
+jit::Action action_at(const ProbePoint& point, const jit::Action& action, const script::HitProgram& kept,
+                      uint64_t ip);
 
 // Latencies in expressions are in ns: how many of them a unit of the clock has, times 2^48.
 void tell_rate(std::span<probe::Probe> probes, uint64_t latency_rate);

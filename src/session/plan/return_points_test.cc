@@ -62,30 +62,30 @@ TEST(ReturnPoints, a_part_of_a_function_is_not_called) {
 }
 
 // ret, its address, whether it is a tail jump.
-jit::Program of_return() {
-  jit::Program program{.class_id = 5};
-  program.fields = {{.capture = jit::Capture::kRegister, .is_result = true},
-                    {.capture = jit::Capture::kConstant, .value = 1},
-                    {.capture = jit::Capture::kShortConstant, .value = 9}};
-  return program;
+jit::Action of_return() {
+  jit::Action action{.class_id = 5};
+  action.fields = {{.capture = jit::Capture::kRegister, .is_result = true},
+                   {.capture = jit::Capture::kConstant, .value = 1},
+                   {.capture = jit::Capture::kShortConstant, .value = 9}};
+  return action;
 }
 
-TEST(ReturnPoints, programs_at_the_points_of_a_function) {
+TEST(ReturnPoints, actions_at_the_points_of_a_function) {
   constexpr uint64_t kIp = 0x1234;
   script::HitProgram kept;
   kept.outputs.resize(2);
   const auto at = [&](Role role, bool is_conditional = false) {
-    return program_at({.role = role, .is_conditional = is_conditional}, of_return(), kept, kIp);
+    return action_at({.role = role, .is_conditional = is_conditional}, of_return(), kept, kIp);
   };
   EXPECT_FALSE(at(Role::kHit).is_return);
   EXPECT_EQ(at(Role::kHit).fields[1].value, 1u);
 
-  const jit::Program enter = at(Role::kEnter);
-  EXPECT_EQ(enter.kind, jit::Program::Kind::kEnter);
+  const jit::Action enter = at(Role::kEnter);
+  EXPECT_EQ(enter.effect, jit::Effect::kEnter);
   EXPECT_EQ(enter.frame_id, 5u);
   EXPECT_EQ(enter.hit.outputs.size(), 2u);
 
-  const jit::Program leave = at(Role::kReturn, true);
+  const jit::Action leave = at(Role::kReturn, true);
   EXPECT_TRUE(leave.is_return && leave.is_conditional && !leave.is_tail);
   EXPECT_EQ(leave.kept, 2u);
   EXPECT_EQ(leave.stack_at, 0u) << "nobody asks for stacks";
@@ -93,7 +93,7 @@ TEST(ReturnPoints, programs_at_the_points_of_a_function) {
   EXPECT_EQ(leave.fields[1].value, kIp);
   EXPECT_EQ(leave.fields[2].value, 0u);
 
-  const jit::Program tail = at(Role::kTailJump);
+  const jit::Action tail = at(Role::kTailJump);
   EXPECT_TRUE(tail.is_return && tail.is_tail);
   EXPECT_EQ(tail.fields[0].capture, jit::Capture::kConstant) << "there is no result yet";
   EXPECT_EQ(tail.fields[0].value, 0u);
@@ -101,38 +101,38 @@ TEST(ReturnPoints, programs_at_the_points_of_a_function) {
 }
 
 TEST(ReturnPoints, stacks_are_those_of_the_exit) {
-  jit::Program program = of_return();
-  program.stack_at = 1;
-  EXPECT_EQ(program_at({.role = Role::kReturn}, program, {}, 0x1234).stack_at, 0x1234u);
+  jit::Action action = of_return();
+  action.stack_at = 1;
+  EXPECT_EQ(action_at({.role = Role::kReturn}, action, {}, 0x1234).stack_at, 0x1234u);
 }
 
 // A tail jump may lead anywhere, so it has to be looked at there whether there is a result.
 TEST(ReturnPoints, a_return_has_its_result_for_certain) {
   using script::Op;
-  jit::Program program;
-  script::Code& code = program.hit.code;
+  jit::Action action;
+  script::Code& code = action.hit.code;
   const uint32_t result = code.add({.op = Op::kResult});
   const uint32_t returned = code.add({.op = Op::kReturned, .a = result});
   const uint32_t negative = code.add({.op = Op::kNeg, .a = returned});
-  program.hit.condition = returned;
-  program.hit.outputs = {{.node = negative},
-                         {.kind = script::Output::Kind::kSequence, .node = returned, .length = returned}};
-  const script::HitProgram leave = program_at({.role = Role::kReturn}, program, {}, 0).hit;
+  action.hit.condition = returned;
+  action.hit.outputs = {{.node = negative},
+                        {.kind = script::Output::Kind::kSequence, .node = returned, .length = returned}};
+  const script::HitProgram leave = action_at({.role = Role::kReturn}, action, {}, 0).hit;
   EXPECT_EQ(leave.condition, result);
   EXPECT_EQ(leave.code.nodes[negative].a, result);
   EXPECT_EQ(leave.outputs[0].node, negative);
   EXPECT_EQ(leave.outputs[1].node, result);
   EXPECT_EQ(leave.outputs[1].length, result);
-  EXPECT_EQ(program_at({.role = Role::kTailJump}, program, {}, 0).hit.condition, returned);
+  EXPECT_EQ(action_at({.role = Role::kTailJump}, action, {}, 0).hit.condition, returned);
 }
 
 TEST(ReturnPoints, latencies_learn_the_rate_of_the_clock) {
   probe::Probe probe;
-  probe.program.hit.code.add({.op = script::Op::kDepth});
-  probe.program.hit.code.add({.op = script::Op::kLatency});
+  probe.action.hit.code.add({.op = script::Op::kDepth});
+  probe.action.hit.code.add({.op = script::Op::kLatency});
   tell_rate({&probe, 1}, 77);
-  EXPECT_EQ(probe.program.hit.code.nodes[0].value, 0u);
-  EXPECT_EQ(probe.program.hit.code.nodes[1].value, 77u);
+  EXPECT_EQ(probe.action.hit.code.nodes[0].value, 0u);
+  EXPECT_EQ(probe.action.hit.code.nodes[1].value, 77u);
 }
 
 }  // namespace

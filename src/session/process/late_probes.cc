@@ -141,9 +141,9 @@ Status LateProbes::arm_plan(ProbePlan& plan, std::span<const proc::Map> mapped, 
     return {};
   }
   TRY_OK(pads.check_room(plan.points.size()));
-  TRY(const std::vector<jit::Program> programs,
+  TRY(const std::vector<jit::Action> actions,
       context.classes.add(plan.places(context.options), pads.geometry().class_count));
-  plan.set_programs(programs, targets - plan.targets.size());
+  plan.set_actions(actions, targets - plan.targets.size());
   tell_rate(plan.probes, context.latency_rate);
   if (context.options.mode != Mode::kCount)
     trace_.names.add_places(plan.place_names(context.classes.classes()));

@@ -242,7 +242,7 @@ bool ProcessPlan::reads_memory(const Options& options) const {
   if (options.backend == Backend::kUprobe) return false;
   if (walks_stacks(options)) return true;
   if (!late.empty() && any_asks(options, asks_for_data)) return true;
-  const auto reads = [](const probe::Probe& p) { return jit::reads_far(p.program.hit); };
+  const auto reads = [](const probe::Probe& p) { return jit::reads_far(p.action.hit); };
   return std::any_of(probes.probes.begin(), probes.probes.end(), reads) ||
          std::any_of(probes.handed_over.begin(), probes.handed_over.end(),
                      [](const ProbePlan::HandedOver& p) { return p.reads_far; });

@@ -64,16 +64,16 @@ void TracedProcess::tell_modules(const Statedump& statedump, std::unique_ptr<ctf
 
 void TracedProcess::tell_child(int32_t vpid) { names_.tell_child(vpid, modules_now()); }
 
-// Gives the probes their programs. Returns the size of the largest record that may come.
+// Gives the probes their actions. Returns the size of the largest record that may come.
 Result<uint32_t> TracedProcess::add_classes() {
   const Options& options = context_.options;
-  TRY(std::vector<jit::Program> programs, context_.classes.add(plan_.probes.places(options)));
+  TRY(std::vector<jit::Action> actions, context_.classes.add(plan_.probes.places(options)));
   const size_t classes = context_.classes.classes().size();
   if (const size_t most = most_classes(options); classes > most)
     return Error(ErrorKind::kUsage, fmt::format("too many probes: at most {}", most));
   TRY_OK(check_histograms(options, classes));
   measure_clock();
-  const uint32_t largest = plan_.probes.set_programs(std::exchange(programs, {}));
+  const uint32_t largest = plan_.probes.set_actions(std::exchange(actions, {}));
   tell_rate(plan_.probes.probes, context_.latency_rate);
   return std::max(largest, context_.classes.largest_record(plan_.late));
 }
@@ -137,8 +137,8 @@ Status TracedProcess::arm_uprobes(uint64_t ring_size, const DrainInput& input) {
   std::vector<UprobeSource::Probe> probes;
   const std::vector<probe::Probe> planned = plan.hand_over();
   for (size_t i = 0; i < planned.size(); ++i)
-    probes.push_back({plan.modules[planned[i].module].to_target(plan.points[i].point.addr),
-                      planned[i].program, planned[i].planned.refused()});
+    probes.push_back({plan.modules[planned[i].module].to_target(plan.points[i].point.addr), planned[i].action,
+                      planned[i].planned.refused()});
   return target_->arm_uprobes(std::move(probes), ring_size, input);
 }
 

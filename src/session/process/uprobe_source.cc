@@ -16,8 +16,8 @@ namespace {
 constexpr uint64_t kLeastRing = 64 << 10;
 constexpr uint64_t kMostRing = uint64_t{1} << 30;
 
-bool wants_registers(const jit::Program& program) {
-  return std::any_of(program.fields.begin(), program.fields.end(), [](const jit::Field& f) {
+bool wants_registers(const jit::Action& action) {
+  return std::any_of(action.fields.begin(), action.fields.end(), [](const jit::Field& f) {
     return f.capture == jit::Capture::kRegister || f.capture == jit::Capture::kFlags;
   });
 }
@@ -45,9 +45,9 @@ Result<std::unique_ptr<UprobeSource>> UprobeSource::arm(const proc::Process& pro
       self->points_.emplace_back();
     }
     ++places[point->second].events;
-    self->points_[point->second].push_back(&probe.program);
-    self->points_of_class_.emplace(probe.program.class_id, point->second);
-    options.registers = options.registers || wants_registers(probe.program);
+    self->points_[point->second].push_back(&probe.action);
+    self->points_of_class_.emplace(probe.action.class_id, point->second);
+    options.registers = options.registers || wants_registers(probe.action);
   }
   TRY(options.ring_size, all_rings(ring_size));
   TRY(self->uprobes_, probe::Uprobes::arm(process, memory, places, options));

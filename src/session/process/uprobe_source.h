@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "jit/program/program.h"
+#include "jit/program/action.h"
 #include "probe/uprobe/uprobes.h"
 #include "proc/files/memory.h"
 #include "proc/files/process.h"
@@ -20,7 +20,7 @@ class UprobeSource final : public EventSource {
  public:
   struct Probe {
     TargetAddr addr;
-    jit::Program program;
+    jit::Action action;
     bool refused = false;  // left out
   };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A program says what a pad does at a hit: it counts, or records captured values, or does a service for blip
-// itself.
+// An action says what one event wants a pad to do at a hit. A pad has an ordered list of them for each place:
+// those of one event, of several events, or of blip itself.
 #pragma once
 
 #include <cstddef>
@@ -34,17 +34,19 @@ struct Field {
   bool is_result = false;  // what the function returns, which it has not if it is left by a tail jump
 };
 
-struct Program {
-  enum class Kind {
-    kRecord,
-    kCount,
-    kLatency,  // of a return: adds how long the call took to the function's histogram
-    kEnter,    // remembers the call, for the programs at its function's exits
-    // Only blip itself uses this: the loader has changed the list of libraries; waits until blip has looked.
-    kTellLibraries,
-  } kind = Kind::kRecord;
+enum class Effect {
+  kRecord,
+  kCount,
+  kLatency,  // of a return: adds how long the call took to the function's histogram
+  kEnter,    // remembers the call, for the actions at its function's exits
+  // Only blip itself uses this: the loader has changed the list of libraries; waits until blip has looked.
+  kTellLibraries,
+};
+
+struct Action {
+  Effect effect = Effect::kRecord;
   uint32_t class_id = 0;               // of a record 16 bits
-  uint32_t switch_index = UINT32_MAX;  // of the byte in the data region that turns it off; UINT32_MAX: none
+  uint32_t switch_index = UINT32_MAX;  // of the byte that turns it off; UINT32_MAX: none
   uint32_t record_size = 8;            // multiple of 8, header included
   std::vector<Field> fields;
   // The values that are computed at a hit. If it has outputs, the record has a hit word (abi/layout.h),
@@ -65,13 +67,13 @@ struct Program {
   static constexpr size_t kOwnCall = SIZE_MAX;
   size_t call = kOwnCall;
   std::vector<uint32_t> more_switches{};  // of kEnter: it is off only if all are
-  bool latency_in_frame = false;          // of returns: taken before all programs of the call
+  bool latency_in_frame = false;          // of returns: taken before all actions of the call
 };
 
 // Sets of general registers: bit n is register n.
 constexpr uint16_t reg_bit(uint32_t reg) { return static_cast<uint16_t>(1 << reg); }
 
-// The parts of the code's state that programs look at.
+// The parts of the code's state that actions look at.
 struct Recorded {
   uint16_t registers = 0;  // bit n: general register n
   bool flags = false;
@@ -83,13 +85,13 @@ struct Recorded {
   }
 };
 
-inline Recorded recorded_by(const Program& program) {
+inline Recorded recorded_by(const Action& action) {
   Recorded r;
-  for (const Field& f : program.fields) {
+  for (const Field& f : action.fields) {
     if (f.capture == Capture::kRegister) r.registers |= static_cast<uint16_t>(1 << f.reg);
     r.flags |= f.capture == Capture::kFlags;
   }
-  for (const script::Node& n : program.hit.code.nodes) {
+  for (const script::Node& n : action.hit.code.nodes) {
     if (n.op == script::Op::kRegister) r.registers |= static_cast<uint16_t>(1 << n.value);
     if (n.op == script::Op::kResult) r.registers |= 1;  // rax
     r.flags |= n.op == script::Op::kFlags;
