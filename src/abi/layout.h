@@ -8,8 +8,12 @@
 //   header | areas, which the header lists
 //   control
 //
-// `control` is the target address of the data region. Everything in the region can be scribbled on by a
-// hostile target: blip reads it as untrusted.
+// `control` is the target address of a region. A process has one home region, with the gate page right below it and all that
+// its pads share; the hits of a trace go to a channel region, whose header says where the home is. Both have the same header,
+// and differ by the areas that they have (AreaId). The first channel of a process lies in its home region: one file, one
+// header, the areas of both.
+//
+// Everything in a region can be scribbled on by a hostile target: blip reads it as untrusted.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +26,7 @@
 namespace blip::abi {
 
 inline constexpr uint64_t kMagic = 0x3130617461646c62;  // "bldata01", little endian
-inline constexpr uint32_t kVersion = 14;
+inline constexpr uint32_t kVersion = 15;
 inline constexpr uint64_t kPageSize = 4096;
 inline constexpr uint64_t kCacheLine = 64;
 inline constexpr char kDataMemfdName[] = "blip-data";
@@ -243,16 +247,18 @@ inline constexpr uint32_t kLookSlices = 200;
 // where the list says.
 enum class AreaId : uint32_t {
   kNone = 0,
+  // of a channel
   kRingControls = 1,  // RingControl[ring_count], always at kRingControlsOffset
   kCounters = 2,
-  kSites = 3,     // SiteEntry[site_count]
-  kSwitches = 4,  // a byte for each probe
-  kRanges = 5,    // a RangeControl
   kSharedRing = 6,
   kSlots = 7,     // of the shared ring
   kRingData = 8,  // sub-buffers, ring after ring
   kSchema = 9,    // text that tells what the records are: session::RegionSchema
   kLatencies = 10,
+  // of the home
+  kSites = 3,       // SiteEntry[site_count]
+  kSwitches = 4,    // a byte for each probe
+  kRanges = 5,      // a RangeControl
   kStacks = 11,     // a StackTable
   kRuleCache = 12,  // of stacks
 };
@@ -302,6 +308,7 @@ struct DataHeader {
   uint32_t stack_frames;
   uint32_t stack_depth;
   uint32_t semaphore_size;  // bytes below the shadow: SemaphoreEntry (semaphores.h); 0: no static marks
+  uint64_t home_addr;       // of the home region's header, which may be this one
   Area areas[kMaxAreas];    // by their ids
   uint64_t pad_files[kMaxPadFiles];  // inode numbers: whatever maps them is blip's
 

@@ -42,7 +42,12 @@ void emit_unless_struct(Assembler& a, asmjit::Label plain) {
 class ClonePad {
  public:
   ClonePad(Assembler& a, const Environment& env, uint32_t number, TargetAddr reserve)
-      : a_(a), env_(env), number_(number), reserve_(reserve), out_(a.newLabel()) {}
+      : a_(a),
+        env_(env.process),
+        channels_(env.channels),
+        number_(number),
+        reserve_(reserve),
+        out_(a.newLabel()) {}
 
   void emit(TargetAddr back) {
     if (number_ == SYS_vfork) {
@@ -80,7 +85,8 @@ class ClonePad {
   void store_birth(Birth birth, const std::function<void()>& load_tid, const Mem& parent);
 
   Assembler& a_;
-  const Environment& env_;
+  const ProcessEnvironment& env_;
+  const std::vector<ChannelEnvironment>& channels_;
   uint32_t number_;
   TargetAddr reserve_;
   asmjit::Label out_;
@@ -99,7 +105,7 @@ void ClonePad::store_birth(Birth birth, const std::function<void()>& load_tid, c
   asmjit::Label none = a_.newLabel();
   const Births& births = *env_.births;
   a_.push(rdx);
-  a_.mov(rcx, env_.control.value);
+  a_.mov(rcx, channels_[births.channel].control.value);
   a_.mov(eax, birth == Birth::kThread ? births.thread_class : births.process_class);
   a_.call(reserve_.value);
   a_.test(rdx, rdx);

@@ -15,7 +15,7 @@ CountEmitter::CountEmitter(const Emission& emission)
 }
 
 Mem CountEmitter::counter(abi::CounterKind kind, uint32_t row) const {
-  return qword_ptr(rcx, static_cast<int32_t>(env_.geometry.counter_offset(kind, row, action_.class_id)));
+  return qword_ptr(rcx, static_cast<int32_t>(channel_.geometry.counter_offset(kind, row, action_.class_id)));
 }
 
 void CountEmitter::hot(asmjit::Label done) {
@@ -29,9 +29,10 @@ void CountEmitter::hot(asmjit::Label done) {
   section_->begin();
   emit_gate_check(a_, slow_inside_);
   a_.mov(eax, thread_memory(env_.rseq->offset + kRseqCpuId, 4));
-  a_.cmp(eax, env_.geometry.ring_count);
+  a_.cmp(eax, channel_.geometry.ring_count);
   a_.jae(slow_inside_);
-  a_.imul(eax, eax, static_cast<uint32_t>(env_.geometry.counter_row_size()));
+  emit_go_to_channel(a_, env_, channel_);
+  a_.imul(eax, eax, static_cast<uint32_t>(channel_.geometry.counter_row_size()));
   Mem mine = counter(abi::kHits, 0);
   mine.setIndex(rax);
   a_.inc(mine);
@@ -39,7 +40,7 @@ void CountEmitter::hot(asmjit::Label done) {
 }
 
 void CountEmitter::cold(asmjit::Label done) {
-  const uint32_t shared_row = env_.geometry.ring_count;
+  const uint32_t shared_row = channel_.geometry.ring_count;
   if (section_) {
     section_->abort_here();
     a_.bind(slow_inside_);
@@ -50,6 +51,7 @@ void CountEmitter::cold(asmjit::Label done) {
   a_.mov(rcx, env_.control.value);
   a_.test(dword_ptr(rcx, kGate), abi::kGateOpen);
   a_.jz(skip);
+  emit_go_to_channel(a_, env_, channel_);
   a_.lock().inc(counter(abi::kHits, shared_row));
   a_.jmp(done);
   a_.bind(skip);  // a fork's child that nobody announced opens its gate now, if it may
@@ -62,6 +64,7 @@ void CountEmitter::cold(asmjit::Label done) {
   a_.mov(dword_ptr(rcx, kGate), eax);
   a_.jmp(slow_);
   a_.bind(closed);
+  emit_go_to_channel(a_, env_, channel_);
   a_.lock().inc(counter(abi::kSkipped, shared_row));
   a_.jmp(done);
   if (section_) section_->emit_descriptor();

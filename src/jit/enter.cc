@@ -70,7 +70,7 @@ void EnterEmitter::emit_stamp(Gp frame) {
 
 void EnterEmitter::cold(asmjit::Label done) {
   a_.bind(slow_);
-  a_.mov(rcx, env_.control.value);
+  a_.mov(rcx, channel_.control.value);
   a_.mov(eax, action_.frame_id);
   a_.lea(rdx, ptr(rsp, frame_.size()));
   a_.call(stubs_.enter.value);

@@ -5,7 +5,7 @@
 // The bucket is then one of the shared row; which row it is does not matter, all are added up in the end. The
 // largest latency may be stored twice.
 //   rsi  the call's frame, which holds the latency
-//   rcx  the control address, then that plus the offset of this CPU's row
+//   rcx  the control address of the home region, then of the channel, then that plus the offset of this CPU's row
 //   rdx  the bucket's number
 //   rax  scratch
 #include "jit/latency.h"
@@ -24,12 +24,12 @@ LatencyEmitter::LatencyEmitter(const Emission& emission)
 }
 
 Mem LatencyEmitter::total(size_t field) const {
-  return qword_ptr(rcx,
-                   static_cast<int32_t>(env_.geometry.latency_totals_offset(0, action_.class_id) + field));
+  return qword_ptr(
+      rcx, static_cast<int32_t>(channel_.geometry.latency_totals_offset(0, action_.class_id) + field));
 }
 
 Mem LatencyEmitter::bucket(uint32_t row) const {
-  const uint64_t first = env_.geometry.latency_buckets_offset(row, action_.class_id);
+  const uint64_t first = channel_.geometry.latency_buckets_offset(row, action_.class_id);
   return qword_ptr(rcx, rdx, 3, static_cast<int32_t>(first));
 }
 
@@ -44,7 +44,7 @@ void LatencyEmitter::emit_bucket() {
 }
 
 void LatencyEmitter::hot(asmjit::Label) {
-  const abi::Geometry& g = env_.geometry;
+  const abi::Geometry& g = channel_.geometry;
   if (!env_.monotonic) {
     if (!has_latency_in_frame(action_))
       emit_latency(a_);
@@ -63,6 +63,7 @@ void LatencyEmitter::hot(asmjit::Label) {
   a_.mov(eax, thread_memory(env_.rseq->offset + kRseqCpuId, 4));
   a_.cmp(eax, g.ring_count);
   a_.jae(slow_inside_);
+  emit_go_to_channel(a_, env_, channel_);
   a_.imul(rax, rax, static_cast<uint32_t>(g.latency_row_size()));
   a_.add(rcx, rax);
   a_.mov(rax, qword_ptr(rsi, shadow::kTime));
@@ -85,7 +86,7 @@ void LatencyEmitter::cold(asmjit::Label done) {
     section_->abandon();
   }
   a_.bind(slow_);
-  a_.mov(rcx, env_.control.value);
+  a_.mov(rcx, channel_.control.value);
   a_.mov(eax, action_.class_id);
   a_.mov(rdx, rsi);
   a_.call(stubs_.measure.value);
@@ -93,8 +94,8 @@ void LatencyEmitter::cold(asmjit::Label done) {
   if (!section_) return;
   a_.bind(aborted_);
   section_->abandon();
-  a_.mov(rcx, env_.control.value);
-  a_.lock().inc(bucket(env_.geometry.ring_count));
+  a_.mov(rcx, channel_.control.value);
+  a_.lock().inc(bucket(channel_.geometry.ring_count));
   a_.jmp(done);
   section_->emit_descriptor();
 }

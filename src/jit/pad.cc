@@ -43,7 +43,7 @@ Frame::Needs basic_needs(const PadPoint& point, const Action& action, const Reco
           .flags_recorded = recorded_by(action).flags};
 }
 
-Frame::Needs needs_of(const PadPoint& point, const Action& action, const Environment& env) {
+Frame::Needs needs_of(const PadPoint& point, const Action& action, const ProcessEnvironment& env) {
   using asmjit::x86::Gp;
   const bool is_entry = action.effect == Effect::kEnter;
   const bool around_calls = is_entry || action.is_return;
@@ -69,7 +69,7 @@ Frame::Needs needs_of(const PadPoint& point, const Action& action, const Environ
 }
 
 // For actions that run one after the other in it.
-Frame frame_of(const PadPoint& point, Actions actions, const Environment& env) {
+Frame frame_of(const PadPoint& point, Actions actions, const ProcessEnvironment& env) {
   Frame::Needs all = needs_of(point, *actions.front(), env);
   for (const Action* action : actions.subspan(1)) {
     const Frame::Needs needs = needs_of(point, *action, env);
@@ -83,7 +83,7 @@ Frame frame_of(const PadPoint& point, Actions actions, const Environment& env) {
 
 // Several actions of one call know of each other. A latency is taken before the first of them, so that it
 // does not grow by what they do.
-Action in_company(const Action& alone, Actions all, const Environment& env) {
+Action in_company(const Action& alone, Actions all, const ProcessEnvironment& env) {
   Action action = alone;
   if (action.is_return) action.latency_in_frame = !env.monotonic;
   if (action.effect == Effect::kEnter)
@@ -105,7 +105,8 @@ class PadBuilder {
   PadBuilder(TargetAddr at, const PadSite& site, const Environment& env, const AreaStubs& stubs)
       : at_(at),
         site_(site),
-        env_(env),
+        env_(env.process),
+        channels_(env.channels),
         stubs_(stubs),
         code_(at),
         relocator_(site.lead.empty() ? site.window : site.lead, site.addr,
@@ -135,7 +136,8 @@ class PadBuilder {
 
   TargetAddr at_;
   const PadSite& site_;
-  const Environment& env_;
+  const ProcessEnvironment& env_;
+  const std::vector<ChannelEnvironment>& channels_;
   const AreaStubs& stubs_;
   CodeBuffer code_;
   x86::Relocator relocator_;
@@ -217,7 +219,7 @@ void PadBuilder::emit_together(const PadPoint& point, Actions actions) {
   for (const Action* one : actions) {
     const bool alone = actions.size() == 1;
     const Action& action = alone ? *one : in_company_.emplace_back(in_company(*one, actions, env_));
-    emissions.push_back({code_, env_, stubs_, frame, action});
+    emissions.push_back({code_, env_, channels_[action.channel], stubs_, frame, action});
   }
   const Emission& emission = emissions.front();
   Started& s = started_.emplace_back(Started{make_emitter(emissions), a.newLabel(), a.newLabel(), nullptr});
@@ -266,10 +268,10 @@ bool in_reach(TargetAddr a, TargetAddr b) {
 }
 
 uint64_t max_action_size(const Action& action) {
-  constexpr uint64_t kCount = 304;    // frame, section, cold part, descriptor and its alignment
-  constexpr uint64_t kRecord = 400;   // the same
+  constexpr uint64_t kCount = 336;    // frame, section, cold part, descriptor and its alignment
+  constexpr uint64_t kRecord = 416;   // the same
   constexpr uint64_t kPerField = 48;  // both paths
-  constexpr uint64_t kLatency = 336;  // the same
+  constexpr uint64_t kLatency = 352;  // the same
   constexpr uint64_t kStack = 96;     // on top of a record
   constexpr uint64_t kEnter = 256;
   constexpr uint64_t kReturn = 256;    // on top of what happens there
@@ -303,7 +305,7 @@ uint64_t max_pad_size(const PadSite& site) {
 Result<Pad> build_pad(TargetAddr at, const PadSite& site, const Environment& env, const AreaStubs& stubs) {
   if (!in_reach(at, site.addr)) return refuse("the pad is too far from the site");
   for (const PadPoint& point : site.points)
-    for (const Action* action : point.actions) TRY_OK(check_hit(*action, env));
+    for (const Action* action : point.actions) TRY_OK(check_hit(*action, env.process));
   return PadBuilder(at, site, env, stubs).build();
 }
 

@@ -23,7 +23,8 @@ constexpr std::array<uint8_t, 8> kWindow = {0x55, 0x48, 0x89, 0xe5,
                                             0x48, 0x83, 0xec, 0x10};  // push; mov; sub
 
 Environment environment(bool with_rseq) {
-  Environment env;
+  Environment environment;
+  ProcessEnvironment& env = environment.process;
   env.geometry = {.ring_count = 2,
                   .class_count = 10,
                   .subbuf_count = 4,
@@ -36,17 +37,18 @@ Environment environment(bool with_rseq) {
   if (with_rseq) env.rseq = Rseq{.offset = 0x9a0, .signature = 0x53053053};
   env.tid_offset = 0x2d0;
   env.shadow_size = abi::kShadowSize;
-  return env;
+  environment.channels = {{.geometry = env.geometry, .control = env.control}};
+  return environment;
 }
 
-const AreaStubs kStubs{.reserve = TargetAddr(0x5f0000),
-                       .next_subbuf = TargetAddr(0x5f0400),
-                       .name_process = TargetAddr(0x5f0800),
-                       .enter = TargetAddr(0x5f0140),
-                       .find = TargetAddr(0x5f0180),
-                       .leave = TargetAddr(0x5f01c0),
-                       .measure = TargetAddr(0x5f0240),
-                       .fetch = TargetAddr(0x5f0300)};
+const AreaStubs kStubs{
+    .channels = {{.next_subbuf = TargetAddr(0x5f0400), .name_process = TargetAddr(0x5f0800)}},
+    .reserve = TargetAddr(0x5f0000),
+    .enter = TargetAddr(0x5f0140),
+    .find = TargetAddr(0x5f0180),
+    .leave = TargetAddr(0x5f01c0),
+    .measure = TargetAddr(0x5f0240),
+    .fetch = TargetAddr(0x5f0300)};
 
 Result<Pad> build_site(const PadSite& site, const Environment& env) {
   auto pad = build_pad(kPadAddr, site, env, kStubs);
@@ -153,8 +155,10 @@ TEST(Pad, enter_without_rseq) { expect_golden("pad_enter_shared.txt", build(kEnt
 
 TEST(Pad, latency) {
   Environment env = environment(true);
-  env.geometry.subbuf_size = env.geometry.subbuf_count = env.geometry.slot_size = env.geometry.slot_count = 0;
-  env.geometry.latencies = true;
+  abi::Geometry& g = env.process.geometry;
+  g.subbuf_size = g.subbuf_count = g.slot_size = g.slot_count = 0;
+  g.latencies = true;
+  env.channels.front().geometry = g;
   constexpr std::array<uint8_t, 6> kExit = {0x48, 0x83, 0xc4, 0x08, 0x90, 0xc3};  // add rsp, 8; nop; ret
   const Action measured{
       .effect = Effect::kLatency, .class_id = 7, .switch_index = 1, .is_return = true, .frame_id = 7};
@@ -216,8 +220,8 @@ TEST(Stubs, clone_pads) {
 TEST(Stubs, next_subbuf) {
   auto prologue = build_area_prologue(kPadAddr, environment(true));
   ASSERT_TRUE(prologue);
-  const auto offset = prologue->stubs.next_subbuf - kPadAddr;
-  const auto end = prologue->stubs.name_process - kPadAddr;
+  const auto offset = prologue->stubs.channels.front().next_subbuf - kPadAddr;
+  const auto end = prologue->stubs.channels.front().name_process - kPadAddr;
   // Shown at an address that does not depend on the size of the runtime blob in front.
   expect_golden("next_subbuf.txt",
                 listing(std::span(prologue->code).subspan(offset, end - offset), kPadAddr));
@@ -226,7 +230,7 @@ TEST(Stubs, next_subbuf) {
 
 TEST(Stubs, reserve_with_the_monotonic_clock) {
   Environment env = environment(false);
-  env.monotonic = MonotonicClock{TargetAddr(0x7fff00001af0)};
+  env.process.monotonic = MonotonicClock{TargetAddr(0x7fff00001af0)};
   auto prologue = build_area_prologue(kPadAddr, env);
   ASSERT_TRUE(prologue);
   const auto offset = prologue->stubs.reserve - kPadAddr;
@@ -237,7 +241,7 @@ TEST(Stubs, reserve_with_the_monotonic_clock) {
   const PadPoint point = entry(&action);
   const PadSite site{.addr = kSite, .window = kWindow, .points = {&point, 1}};
   EXPECT_EQ(build_site(site, env)->code, build_site(site, environment(false))->code);
-  env.rseq = Rseq{.offset = 0x9a0, .signature = 0x53053053};
+  env.process.rseq = Rseq{.offset = 0x9a0, .signature = 0x53053053};
   EXPECT_EQ(build_site(site, env)->code, build_site(site, environment(false))->code)
       << "no restartable sequence can read that clock";
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A record into this CPU's ring, in one restartable sequence (docs/design/ring.md). Registers inside it:
-//   rcx  the control address, then the ring's control block
+//   rcx  the control address of the home region, then of the channel, then the ring's control block
 //   rax  scratch, then the record's first word
 //   rdx  scratch, then the address of the record
 // The loads of `pos` are repeated rather than kept in a fourth register: nothing else on this CPU can change
@@ -32,12 +32,12 @@ RecordEmitter::RecordEmitter(const Emission& emission)
 }
 
 void RecordEmitter::hot(asmjit::Label done) {
-  const abi::Geometry& g = env_.geometry;
+  const abi::Geometry& g = channel_.geometry;
   if (action_.stack_at != 0) emit_stack(done);
   outputs_.begin_tries();
   a_.bind(restart_);
   a_.mov(rcx, env_.control.value);
-  emit_switch_check(a_, g, action_.switch_index, done);
+  emit_switch_check(a_, env_.geometry, action_.switch_index, done);
   if (!section_) {
     a_.jmp(slow_);
     return;
@@ -52,6 +52,7 @@ void RecordEmitter::hot(asmjit::Label done) {
   a_.jae(slow_inside_);
   a_.shl(eax, abi::kRingControlShift);
   if (env_.follow_fork) a_.mov(edx, dword_ptr(rcx, kPid));
+  emit_go_to_channel(a_, env_, channel_);
   a_.lea(rcx, ptr(rcx, rax, 0, abi::kRingControlsOffset));
   if (env_.follow_fork) {
     a_.cmp(dword_ptr(rcx, kRingPid), edx);
@@ -112,13 +113,13 @@ void RecordEmitter::cold(asmjit::Label done) {
     if (env_.follow_fork) {
       a_.bind(other_process_);
       a_.mov(edx, action_.class_id);
-      a_.call(stubs_.name_process.value);
+      a_.call(stubs_.channels[action_.channel].name_process.value);
       a_.jmp(prepared);
     }
     a_.bind(no_room_);
     a_.mov(eax, action_.record_size);
     a_.mov(edx, action_.class_id);
-    a_.call(stubs_.next_subbuf.value);
+    a_.call(stubs_.channels[action_.channel].next_subbuf.value);
     a_.bind(prepared);
     a_.test(eax, eax);
     a_.jnz(restart_);
@@ -129,7 +130,7 @@ void RecordEmitter::cold(asmjit::Label done) {
     section_->abandon();
   }
   a_.bind(slow_);
-  a_.mov(rcx, env_.control.value);
+  a_.mov(rcx, channel_.control.value);
   a_.mov(eax, action_.class_id);
   a_.call(stubs_.reserve.value);
   a_.test(rdx, rdx);

@@ -77,15 +77,16 @@ class PaddedProgram {
  public:
   PaddedProgram(Machine& machine, ring::TestRegion& region, RandomProgram& program, const Variant& variant)
       : machine_(machine), region_(region), program_(program), variant_(variant) {
-    env_.geometry = region.geometry();
-    env_.control = Machine::addr(region.region());
-    env_.tid_offset = tid_offset();
-    if (variant.monotonic) env_.monotonic = MonotonicClock{};
+    env_.process.geometry = region.geometry();
+    env_.process.control = Machine::addr(region.region());
+    env_.channels = {{.geometry = env_.process.geometry, .control = env_.process.control}};
+    env_.process.tid_offset = tid_offset();
+    if (variant.monotonic) env_.process.monotonic = MonotonicClock{};
     if (variant.rseq && __rseq_size != 0)
-      env_.rseq = Rseq{.offset = static_cast<int32_t>(__rseq_offset), .signature = RSEQ_SIG};
+      env_.process.rseq = Rseq{.offset = static_cast<int32_t>(__rseq_offset), .signature = RSEQ_SIG};
     what_ = action_of(variant.what);
-    env_.recorded = recorded_by(what_);
-    env_.shadow_size = ring::TestRegion::kShadow;
+    env_.process.recorded = recorded_by(what_);
+    env_.process.shadow_size = ring::TestRegion::kShadow;
     enter_ = {.effect = Effect::kEnter, .switch_index = 0, .frame_id = kClass};
     auto prologue = build_area_prologue(Machine::addr(machine.pads().data()), env_);
     CHECK(prologue.has_value());
@@ -160,7 +161,7 @@ class PaddedProgram {
         return static_cast<uint16_t>(word) == 0;
       case Capture::kTid:
       case Capture::kThreadKey:
-        return !env_.tid_offset || static_cast<int32_t>(word) == ::gettid();
+        return !env_.process.tid_offset || static_cast<int32_t>(word) == ::gettid();
       default:
         return true;
     }
@@ -207,7 +208,7 @@ class PaddedProgram {
 
   Outcome run(const std::function<void()>& patch) {
     region_.format();
-    region_.header()->shadow_by_thread = env_.rseq && !env_.monotonic;
+    region_.header()->shadow_by_thread = env_.process.rseq && !env_.process.monotonic;
     region_.gate()->pid = ::getpid();
     region_.gate()->tid_offset = abi::kNoTidOffset;  // the runtime asks the kernel
     region_.region()[region_.geometry().switches_offset()] = variant_.on ? abi::kSwitchOn : abi::kSwitchOff;

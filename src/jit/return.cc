@@ -64,7 +64,7 @@ void ReturnEmitter::hot(asmjit::Label done) {
 
 void ReturnEmitter::cold(asmjit::Label done) {
   a_.bind(find_);
-  a_.mov(rcx, env_.control.value);
+  a_.mov(rcx, channel_.control.value);
   a_.mov(eax, action_.frame_id);
   a_.lea(rdx, ptr(rsp, frame_.size()));
   a_.call(stubs_.find.value);
@@ -73,7 +73,7 @@ void ReturnEmitter::cold(asmjit::Label done) {
   a_.jz(done);
   a_.jmp(found_);
   a_.bind(leave_);
-  a_.mov(rcx, env_.control.value);
+  a_.mov(rcx, channel_.control.value);
   a_.mov(rdx, rsi);
   a_.call(stubs_.leave.value);
   a_.jmp(done);

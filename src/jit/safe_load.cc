@@ -24,11 +24,11 @@ static_assert(abi::kRangeHints == 256, "a hint's number is a byte of the address
 
 }  // namespace
 
-bool has_safe_load(const Environment& env) {
+bool has_safe_load(const ProcessEnvironment& env) {
   return env.rseq && env.geometry.ranges && (env.unwind != TargetAddr() || env.collects);
 }
 
-void emit_safe_load(CodeBuffer& code, const Environment& env, const AreaStubs& stubs) {
+void emit_safe_load(CodeBuffer& code, const ProcessEnvironment& env, const AreaStubs& stubs) {
   auto& a = code.assembler();
   Section section(code, env);
   asmjit::Label again = a.newLabel(), miss = a.newLabel(), unknown_inside = a.newLabel(),

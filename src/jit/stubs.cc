@@ -35,8 +35,8 @@ static_assert(kMostFrame +
 
 // In: eax = record size, edx = class. Out: eax = 1 try again, 0 no room (counted). Clobbers rcx, rdx, flags.
 //   rsi record size, rdi class, r8 this CPU
-void emit_next_subbuf(CodeBuffer& code, const Environment& env) {
-  const abi::Geometry& g = env.geometry;
+void emit_next_subbuf(CodeBuffer& code, const ProcessEnvironment& env, const ChannelEnvironment& channel) {
+  const abi::Geometry& g = channel.geometry;
   auto& a = code.assembler();
   Section section(code, env);
   asmjit::Label again = a.newLabel(), full = a.newLabel(), out = a.newLabel();
@@ -52,6 +52,7 @@ void emit_next_subbuf(CodeBuffer& code, const Environment& env) {
   a.mov(r8d, thread_memory(env.rseq->offset + kRseqCpuId, 4));
   a.cmp(r8d, g.ring_count);
   a.jae(again);
+  emit_go_to_channel(a, env, channel);
   a.mov(eax, r8d);
   a.shl(eax, abi::kRingControlShift);
   a.lea(rcx, ptr(rcx, rax, 0, abi::kRingControlsOffset));
@@ -83,7 +84,7 @@ void emit_next_subbuf(CodeBuffer& code, const Environment& env) {
   a.ret();
 
   a.bind(full);
-  a.mov(rcx, env.control.value);
+  a.mov(rcx, channel.control.value);
   a.imul(r8d, r8d, static_cast<uint32_t>(g.counter_row_size()));
   a.lea(rcx, ptr(rcx, r8, 0, static_cast<int32_t>(g.counter_offset(abi::kDiscarded, 0, 0))));
   a.lock().inc(qword_ptr(rcx, rdi, 3));
@@ -98,8 +99,9 @@ void emit_next_subbuf(CodeBuffer& code, const Environment& env) {
 // In: edx = class. Out and clobbers as next_subbuf. While the ring's pid is 0 any process that comes writes a
 // record of its own: whoever is restarted or killed between the stores leaves nothing wrong behind.
 //   rsi this process, rdi class
-void emit_name_process(CodeBuffer& code, const Environment& env, TargetAddr next_subbuf) {
-  const abi::Geometry& g = env.geometry;
+void emit_name_process(CodeBuffer& code, const ProcessEnvironment& env, const ChannelEnvironment& channel,
+                       TargetAddr next_subbuf) {
+  const abi::Geometry& g = channel.geometry;
   auto& a = code.assembler();
   Section section(code, env);
   asmjit::Label again = a.newLabel(), no_room = a.newLabel();
@@ -114,6 +116,7 @@ void emit_name_process(CodeBuffer& code, const Environment& env, TargetAddr next
   a.cmp(eax, g.ring_count);
   a.jae(again);
   a.mov(esi, dword_ptr(rcx, kPid));
+  emit_go_to_channel(a, env, channel);
   a.shl(eax, abi::kRingControlShift);
   a.lea(rcx, ptr(rcx, rax, 0, abi::kRingControlsOffset));
   a.mov(eax, dword_ptr(rcx, kPos));
@@ -165,9 +168,24 @@ TargetAddr emit_with_clock(CodeBuffer& code, const MonotonicClock& clock, Target
   return stub;
 }
 
+ChannelStubs emit_channel(CodeBuffer& code, const ProcessEnvironment& env,
+                          const ChannelEnvironment& channel) {
+  ChannelStubs stubs;
+  if (!env.rseq || channel.geometry.ring_size() == 0) return stubs;
+  code.assembler().align(asmjit::AlignMode::kCode, 32);
+  stubs.next_subbuf = code.here();
+  emit_next_subbuf(code, env, channel);
+  if (!env.follow_fork) return stubs;
+  code.assembler().align(asmjit::AlignMode::kCode, 32);
+  stubs.name_process = code.here();
+  emit_name_process(code, env, channel, stubs.next_subbuf);
+  return stubs;
+}
+
 }  // namespace
 
-Result<AreaPrologue> build_area_prologue(TargetAddr at, const Environment& env) {
+Result<AreaPrologue> build_area_prologue(TargetAddr at, const Environment& environment) {
+  const ProcessEnvironment& env = environment.process;
   CodeBuffer code(at);
   auto& a = code.assembler();
   AreaPrologue prologue;
@@ -192,16 +210,8 @@ Result<AreaPrologue> build_area_prologue(TargetAddr at, const Environment& env) 
     prologue.stubs.enter = emit_with_clock(code, *env.monotonic, at + runtime::kEnterMonotonicOffset);
     prologue.stubs.measure = emit_with_clock(code, *env.monotonic, at + runtime::kMeasureMonotonicOffset);
   }
-  if (env.rseq && env.geometry.ring_size() != 0) {
-    a.align(asmjit::AlignMode::kCode, 32);
-    prologue.stubs.next_subbuf = code.here();
-    emit_next_subbuf(code, env);
-    if (env.follow_fork) {
-      a.align(asmjit::AlignMode::kCode, 32);
-      prologue.stubs.name_process = code.here();
-      emit_name_process(code, env, prologue.stubs.next_subbuf);
-    }
-  }
+  for (const ChannelEnvironment& channel : environment.channels)
+    prologue.stubs.channels.push_back(emit_channel(code, env, channel));
   if (has_safe_load(env)) {
     a.align(asmjit::AlignMode::kCode, 32);
     prologue.stubs.safe_load = code.here();

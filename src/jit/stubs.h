@@ -12,7 +12,7 @@
 
 namespace blip::jit {
 
-// The first bytes of a pad area: runtime blob, then the sub-buffer switch.
+// The first bytes of a pad area: runtime blob, then the code of each channel.
 struct AreaPrologue {
   std::vector<uint8_t> code;
   AreaStubs stubs;
@@ -22,7 +22,7 @@ Result<AreaPrologue> build_area_prologue(TargetAddr at, const Environment& env);
 // Stands in for `mov $number, %eax; syscall` at `site` (vfork, clone, clone3): holds the gate while a child
 // that shares the thread's TLS may run, for such a child would write into rings under its parent's name and
 // without being restarted; marks a new thread's rseq area as not registered yet. Uses only rax, rcx, r11 and
-// flags, which the system call destroys anyway. With env.births who is born tells of it (docs/design/
+// flags, which the system call destroys anyway. With births who is born tells of it (docs/design/
 // lifecycle.md), below its stack's red zone; `reserve` as of AreaStubs.
 inline constexpr uint64_t kClonePadSize = 1280;
 inline constexpr uint64_t kSyscallSiteSize = 7;  // both instructions

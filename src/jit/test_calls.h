@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -48,8 +49,14 @@ class ProbedFunction {
   using Inner = void (*)(uint64_t);
 
   // Records each return, or measures the calls.
-  explicit ProbedFunction(Way way, Effect effect = Effect::kRecord, const Keeping& keeping = {})
-      : region_(geometry(effect == Effect::kLatency)) {
+  // `apart`: into a channel region that is not the home region.
+  explicit ProbedFunction(Way way, Effect effect = Effect::kRecord, const Keeping& keeping = {},
+                          bool apart = false)
+      : region_(geometry(effect == Effect::kLatency, apart ? 0 : 1)) {
+    if (apart) {
+      home_.emplace(abi::Geometry{.class_count = abi::kFirstClass, .probe_count = 1});
+      region_.gate()->gate = abi::kGateIgnored;  // nobody looks at it
+    }
     auto arena =
         Mapping::create(kArenaSize, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     CHECK(arena.has_value());
@@ -87,7 +94,9 @@ class ProbedFunction {
   }
   bool in_pads(uint64_t pc) const { return pc - at(kPads).value < kArenaSize - kPads; }
 
+  // The channel region.
   ring::TestRegion& region() { return region_; }
+  ring::TestRegion& home() { return home_ ? *home_ : region_; }
   ring::CounterTotals totals() const {
     return ring::CounterReader(region_.geometry(), region_.region()).class_totals(kClass);
   }
@@ -110,12 +119,12 @@ class ProbedFunction {
                                       0xc3};                   // ret
   static constexpr size_t kEntry = 0, kEntrySize = 7, kExit = 12, kExitSize = 6, kRetOffset = 5;
 
-  static abi::Geometry geometry(bool latencies) {
+  static abi::Geometry geometry(bool latencies, uint32_t probes) {
     return {.ring_count = static_cast<uint32_t>(::sysconf(_SC_NPROCESSORS_CONF)),
             .class_count = kClass + 1,
             .subbuf_count = 2,
             .subbuf_size = 1 << 20,
-            .probe_count = 1,
+            .probe_count = probes,
             .slot_size = 64,
             .slot_count = 1 << 14,
             .latencies = latencies};
@@ -125,15 +134,18 @@ class ProbedFunction {
   }
 
   void describe(Way way) {
-    env_.geometry = region_.geometry();
-    env_.control = TargetAddr(reinterpret_cast<uint64_t>(region_.region()));
-    env_.shadow_size = ring::TestRegion::kShadow;
+    env_.process.geometry = home().geometry();
+    env_.process.control = TargetAddr(reinterpret_cast<uint64_t>(home().region()));
+    env_.channels = {{.geometry = region_.geometry(),
+                      .control = TargetAddr(reinterpret_cast<uint64_t>(region_.region()))}};
+    region_.header()->home_addr = env_.process.control.value;
+    env_.process.shadow_size = ring::TestRegion::kShadow;
     if (way == Way::kRseq && __rseq_size != 0)
-      env_.rseq = Rseq{.offset = static_cast<int32_t>(__rseq_offset), .signature = RSEQ_SIG};
-    if (way == Way::kMonotonic) env_.monotonic = MonotonicClock{};
-    region_.header()->shadow_by_thread = env_.rseq.has_value();
-    region_.gate()->pid = ::getpid();
-    region_.region()[region_.geometry().switches_offset()] = abi::kSwitchOn;
+      env_.process.rseq = Rseq{.offset = static_cast<int32_t>(__rseq_offset), .signature = RSEQ_SIG};
+    if (way == Way::kMonotonic) env_.process.monotonic = MonotonicClock{};
+    home().header()->shadow_by_thread = env_.process.rseq.has_value();
+    home().gate()->pid = ::getpid();
+    home().region()[home().geometry().switches_offset()] = abi::kSwitchOn;
     enter_ = {.effect = Effect::kEnter, .switch_index = 0, .frame_id = kClass};
     return_ = {
         .class_id = kClass, .switch_index = 0, .record_size = 32, .is_return = true, .frame_id = kClass};
@@ -155,6 +167,7 @@ class ProbedFunction {
   }
 
   ring::TestRegion region_;
+  std::optional<ring::TestRegion> home_;
   Mapping arena_;
   Environment env_;
   AreaStubs stubs_;
@@ -173,7 +186,7 @@ inline std::vector<Call> ProbedFunction::calls() {
     std::memcpy(&call.depth, record + 24, sizeof call.depth);
     calls.push_back(call);
   };
-  const ring::RecordClock now{env_.monotonic.has_value()};
+  const ring::RecordClock now{env_.process.monotonic.has_value()};
   for (uint32_t i = 0; i < region_.geometry().ring_count; ++i)
     ring::RingReader(region_.geometry(), region_.region(), i, sizes).drain(take, now);
   ring::SharedRingReader(region_.geometry(), region_.region(), sizes).finish(take, now);

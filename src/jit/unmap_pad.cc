@@ -32,7 +32,7 @@ bool may_unmap(uint32_t number) {
 
 // Code behind an announced call must not touch the stack, which may be gone.
 Result<std::vector<uint8_t>> build_unmap_pad(TargetAddr at, TargetAddr site, uint32_t number,
-                                             TargetAddr runtime, const Environment& env) {
+                                             TargetAddr runtime, const ProcessEnvironment& env) {
   CodeBuffer code(at);
   auto& a = code.assembler();
   asmjit::Label plain = a.newLabel(), done = a.newLabel();

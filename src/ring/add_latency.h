@@ -8,17 +8,18 @@
 namespace blip::ring {
 
 // The first hit in a fork's child that nobody announced opens its gate, as at a counting probe.
-inline uint32_t counting_gate(uint8_t* control) {
-  auto* page = reinterpret_cast<abi::GatePage*>(control - abi::kGatePageSize);
+inline uint32_t counting_gate(uint8_t* home) {
+  abi::GatePage* page = gate_page_of(home);
   uint32_t gate = __atomic_load_n(&page->gate, __ATOMIC_RELAXED);
   if (gate != abi::kGateClosed) return gate;
-  gate = shared_at<const abi::DataHeader>(control, 0)->unannounced_gate;
+  gate = shared_at<const abi::DataHeader>(home, 0)->unannounced_gate;
   if (gate != abi::kGateClosed) __atomic_store_n(&page->gate, gate, __ATOMIC_RELAXED);
   return gate;
 }
 
+// `control` is the channel region.
 inline void add_latency(uint8_t* control, uint32_t class_id, uint64_t latency) {
-  const uint32_t gate = counting_gate(control);
+  const uint32_t gate = counting_gate(home_of(control));
   if ((gate & abi::kGateOpen) == 0) {
     if ((gate & abi::kGateIgnored) == 0) count_hit(control, abi::kSkipped, class_id);
     return;

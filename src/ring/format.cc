@@ -58,7 +58,7 @@ bool is_valid(const abi::Geometry& geometry) {
   const bool counts_only = geometry.subbuf_size == 0 && geometry.slot_size == 0;
   const bool latencies =
       !geometry.latencies || (geometry.region_size() <= INT32_MAX &&
-                              geometry.region_size() - geometry.latencies_offset() <= abi::kMaxLatencyBytes);
+                              geometry.area(abi::AreaId::kLatencies).size <= abi::kMaxLatencyBytes);
   const bool ranges = !geometry.ranges || geometry.shared_ring_offset() <= INT32_MAX;
   const bool stacks =
       geometry.stack_slots == 0 || (std::has_single_bit(geometry.stack_slots) && geometry.stack_depth > 0 &&
@@ -74,7 +74,7 @@ void format_region(const abi::Geometry& geometry, uint8_t* region, uint64_t cont
   header->version = abi::kVersion;
   header->header_size = sizeof(abi::DataHeader);
   header->region_size = geometry.region_size();
-  header->control_addr = control_addr;
+  header->control_addr = header->home_addr = control_addr;
   header->ring_count = geometry.ring_count;
   header->class_count = geometry.class_count;
   header->subbuf_count = geometry.subbuf_count;

@@ -12,11 +12,13 @@ namespace blip::ring {
 
 class Shadow {
  public:
-  // `control` is the data region, `slot` where the return address of the call is that is looked at.
+  // `control` is the channel region whose classes the calls are of, `slot` where the return address of the call is that is
+  // looked at.
   Shadow(uint8_t* control, uint64_t slot) : control_(control), slot_(slot) {
-    const auto* header = shared_at<const abi::DataHeader>(control, 0);
-    page_ = reinterpret_cast<const abi::GatePage*>(control - abi::kGatePageSize);
-    memory_ = control - abi::kGatePageSize - header->trap_size - header->shadow_size;
+    uint8_t* home = home_of(control);
+    const auto* header = shared_at<const abi::DataHeader>(home, 0);
+    page_ = gate_page_of(home);
+    memory_ = home - abi::kGatePageSize - header->trap_size - header->shadow_size;
     gate_ = __atomic_load_n(&page_->gate, __ATOMIC_RELAXED);
     by_thread_ = header->shadow_by_thread != 0;
   }

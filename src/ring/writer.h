@@ -24,6 +24,16 @@ inline T* shared_at(uint8_t* control, uint64_t offset) {
   return reinterpret_cast<T*>(control + offset);
 }
 
+// The home region of a channel region.
+inline uint8_t* home_of(uint8_t* channel) {
+  return reinterpret_cast<uint8_t*>(shared_at<const abi::DataHeader>(channel, 0)->home_addr);
+}
+
+// The gate page lies right below the home region.
+inline abi::GatePage* gate_page_of(uint8_t* home) {
+  return reinterpret_cast<abi::GatePage*>(home - abi::kGatePageSize);
+}
+
 inline const abi::Area& area_of(uint8_t* control, abi::AreaId id) {
   return shared_at<const abi::DataHeader>(control, 0)->area(id);
 }
@@ -92,9 +102,9 @@ inline int32_t system_tid() {
 
 // The first hit in a fork's child that nobody announced: its page is wiped. What libc keeps of the thread's
 // id may be its parent's, so the kernel is asked. Threads that do this at once store the same.
-inline uint32_t open_wiped_gate(uint8_t* control, abi::GatePage* page) {
+inline uint32_t open_wiped_gate(uint8_t* home, abi::GatePage* page) {
   constexpr long kSysGetpid = 39;
-  const auto* header = shared_at<const abi::DataHeader>(control, 0);
+  const auto* header = shared_at<const abi::DataHeader>(home, 0);
   const uint32_t gate = header->unannounced_gate;
   if ((gate & abi::kGateOpen) != 0) {
     if (!begin_own_call(page)) return abi::kGateClosed;
@@ -154,15 +164,16 @@ struct MonotonicStamper {
   }
 };
 
-// One hit on its way to the shared ring. `control` is the data region with the gate page just below it. On
+// One hit on its way to the shared ring of the channel region at `control`. On
 // success the caller writes the fields behind the header and then calls commit(); until then the slot is its
 // own.
 template <class Stamper = TscStamper>
 inline Reservation reserve(uint8_t* control, uint16_t class_id, Stamper stamper = {}) {
-  auto* page = reinterpret_cast<abi::GatePage*>(control - abi::kGatePageSize);
+  uint8_t* home = home_of(control);
+  abi::GatePage* page = gate_page_of(home);
   uint32_t gate = __atomic_load_n(&page->gate, __ATOMIC_RELAXED);
   if (gate == abi::kGateClosed) [[unlikely]]
-    gate = open_wiped_gate(control, page);
+    gate = open_wiped_gate(home, page);
   if ((gate & abi::kGateOpen) == 0) {
     if ((gate & abi::kGateIgnored) == 0) count_hit(control, abi::kSkipped, class_id);
     return {nullptr, 0, 0};

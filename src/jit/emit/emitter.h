@@ -11,7 +11,8 @@ namespace blip::jit {
 // The places into which an action is emitted; all of them outlive the emitter.
 struct Emission {
   CodeBuffer& code;
-  const Environment& env;
+  const ProcessEnvironment& env;
+  const ChannelEnvironment& channel;  // the action's
   const AreaStubs& stubs;
   Frame frame;
   const Action& action;
@@ -24,6 +25,7 @@ class ActionEmitter {
   explicit ActionEmitter(const Emission& emission)
       : a_(emission.code.assembler()),
         env_(emission.env),
+        channel_(emission.channel),
         stubs_(emission.stubs),
         frame_(emission.frame),
         action_(emission.action) {}
@@ -34,7 +36,8 @@ class ActionEmitter {
 
  protected:
   asmjit::x86::Assembler& a_;
-  const Environment& env_;
+  const ProcessEnvironment& env_;
+  const ChannelEnvironment& channel_;
   const AreaStubs& stubs_;
   Frame frame_;
   const Action& action_;

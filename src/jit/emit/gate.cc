@@ -27,4 +27,9 @@ void emit_switch_check(Assembler& a, const abi::Geometry& geometry, const Action
   a.bind(on);
 }
 
+// A trace's first channel lies where the home region is.
+void emit_go_to_channel(Assembler& a, const ProcessEnvironment& env, const ChannelEnvironment& channel) {
+  if (channel.control != env.control) a.mov(rcx, channel.control.value);
+}
+
 }  // namespace blip::jit

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Emits the check that a pad makes before it records a hit. rcx holds the control address.
+// Emits the checks that a pad makes before it records a hit, and its way from the home region to that of a channel. rcx holds
+// the control address of the home region.
 #pragma once
 
 #include "abi/layout.h"
 #include "jit/emit/assembler.h"
 #include "jit/program/action.h"
+#include "jit/program/environment.h"
 
 namespace blip::jit {
 
@@ -23,5 +25,9 @@ void emit_switch_check(asmjit::x86::Assembler& a, const abi::Geometry& geometry,
 // The same for an action that several probes share: off if all of them are.
 void emit_switch_check(asmjit::x86::Assembler& a, const abi::Geometry& geometry, const Action& action,
                        asmjit::Label off);
+
+// rcx = the control address of the channel region from here on.
+void emit_go_to_channel(asmjit::x86::Assembler& a, const ProcessEnvironment& env,
+                        const ChannelEnvironment& channel);
 
 }  // namespace blip::jit

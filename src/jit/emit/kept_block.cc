@@ -20,7 +20,7 @@ constexpr int32_t kValues = offsetof(abi::KeptValues, values);
 constexpr int32_t kWord = sizeof(uint64_t);
 
 // Together with 4 times the frame's address this gives the block's address.
-uint64_t blocks_base(const Environment& env) {
+uint64_t blocks_base(const ProcessEnvironment& env) {
   static_assert(abi::kKeptPerFrame == 4);
   const uint64_t frames = (env.shadow() + abi::kShadowThreadsSize).value;
   const uint64_t blocks = (env.shadow() + abi::kShadowSize).value;
@@ -45,28 +45,28 @@ void emit_mix(Assembler& a, uint32_t count) {
 
 }  // namespace
 
-void emit_no_kept_faults(Assembler& a, const Environment& env) {
+void emit_no_kept_faults(Assembler& a, const ProcessEnvironment& env) {
   a.mov(rcx, blocks_base(env));
   a.mov(in_block(rcx, kFaults), 0);
 }
 
-void emit_kept_fault(Assembler& a, const Environment& env, uint64_t n) {
+void emit_kept_fault(Assembler& a, const ProcessEnvironment& env, uint64_t n) {
   a.mov(rcx, blocks_base(env));
   a.or_(in_block(rcx, fault_offset(n), 1), 1 << n % 8);
 }
 
-void emit_keep(Assembler& a, const Environment& env, uint64_t n) {
+void emit_keep(Assembler& a, const ProcessEnvironment& env, uint64_t n) {
   a.mov(rcx, blocks_base(env));
   a.mov(in_block(rcx, value_offset(n)), rax);
 }
 
-void emit_sign_kept(Assembler& a, const Environment& env, uint32_t count) {
+void emit_sign_kept(Assembler& a, const ProcessEnvironment& env, uint32_t count) {
   a.mov(rcx, blocks_base(env));
   emit_mix(a, count);
   a.mov(in_block(rcx, kCheck), rax);
 }
 
-void emit_check_kept(Assembler& a, const Environment& env, uint32_t count) {
+void emit_check_kept(Assembler& a, const ProcessEnvironment& env, uint32_t count) {
   asmjit::Label right = a.newLabel();
   a.mov(rcx, blocks_base(env));
   emit_mix(a, count);
@@ -76,7 +76,8 @@ void emit_check_kept(Assembler& a, const Environment& env, uint32_t count) {
   a.bind(right);
 }
 
-void emit_load_kept(Assembler& a, const Environment& env, uint64_t n, int32_t slot, asmjit::Label fault) {
+void emit_load_kept(Assembler& a, const ProcessEnvironment& env, uint64_t n, int32_t slot,
+                    asmjit::Label fault) {
   a.mov(rcx, blocks_base(env));
   a.mov(rax, in_block(rcx, value_offset(n)));
   a.test(in_block(rcx, fault_offset(n), 1), 1 << n % 8);

@@ -11,7 +11,7 @@ using namespace asmjit::x86;  // NOLINT: register names
 namespace {
 constexpr int32_t kHints = -int32_t{abi::kGatePageSize} + int32_t{abi::kRangeHintsOffset};
 
-int32_t control_offset(const Environment& env, uint64_t member) {
+int32_t control_offset(const ProcessEnvironment& env, uint64_t member) {
   return static_cast<int32_t>(env.geometry.ranges_offset() + member);
 }
 
@@ -29,7 +29,7 @@ Mem range_hint(uint32_t number) {
 
 Mem range_hint(Gp number) { return qword_ptr(rcx, number, 3, kHints); }
 
-void emit_find_reading(Assembler& a, const Environment& env, asmjit::Label unknown) {
+void emit_find_reading(Assembler& a, const ProcessEnvironment& env, asmjit::Label unknown) {
   static_assert((abi::kMaxReaders & (abi::kMaxReaders - 1)) == 0);
   a.mov(rdx, thread_memory(0, 8));
   a.add(rdx, env.rseq->offset + kRseqCs);
@@ -42,14 +42,14 @@ void emit_find_reading(Assembler& a, const Environment& env, asmjit::Label unkno
   a.lea(rax, ptr(rcx, rax, 0, control_offset(env, offsetof(abi::RangeControl, readings))));
 }
 
-void emit_ask_for_reading(Assembler& a, const Environment& env, TargetAddr find_reading) {
+void emit_ask_for_reading(Assembler& a, const ProcessEnvironment& env, TargetAddr find_reading) {
   a.call(find_reading.value);
   a.mov(rax, rdx);
   a.mov(rcx, env.control.value);
   a.test(rax, rax);
 }
 
-void emit_begin_reading(Assembler& a, const Environment& env, const asmjit::Operand& reading,
+void emit_begin_reading(Assembler& a, const ProcessEnvironment& env, const asmjit::Operand& reading,
                         asmjit::Label elsewhere) {
   a.cmp(dword_ptr(rcx, kOwnRanges), 1);
   a.jne(elsewhere);
@@ -65,7 +65,8 @@ void emit_begin_reading(Assembler& a, const Environment& env, const asmjit::Oper
 // one load, because another thread may store it.
 //   rcx  the control address, then the publication
 //   rdx  the hint, the range's offset, its end, the room
-void emit_range_check(Assembler& a, const Environment& env, const RangeRead& read, asmjit::Label elsewhere) {
+void emit_range_check(Assembler& a, const ProcessEnvironment& env, const RangeRead& read,
+                      asmjit::Label elsewhere) {
   static_assert(abi::kMaxRecordSize <= abi::kMaxReadingSize);
   constexpr int32_t kStart = offsetof(abi::ValidRange, start), kEnd = offsetof(abi::ValidRange, end);
   const int32_t published = control_offset(env, offsetof(abi::RangeControl, word));

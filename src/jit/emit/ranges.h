@@ -15,15 +15,15 @@ asmjit::x86::Mem range_hint(asmjit::x86::Gp number);
 // Finds the place where this thread says what it reads, with rcx = the control address. The place's address
 // comes in rax. Goes to `unknown` with rdx = what the thread is known by (blip_find_reading) if it is not
 // where it is looked for first. Before the section; clobbers rdx and flags.
-void emit_find_reading(asmjit::x86::Assembler& a, const Environment& env, asmjit::Label unknown);
+void emit_find_reading(asmjit::x86::Assembler& a, const ProcessEnvironment& env, asmjit::Label unknown);
 // At `unknown`: rax and rcx as emit_find_reading() leaves them; zero flag: the thread must not read.
-void emit_ask_for_reading(asmjit::x86::Assembler& a, const Environment& env, TargetAddr find_reading);
+void emit_ask_for_reading(asmjit::x86::Assembler& a, const ProcessEnvironment& env, TargetAddr find_reading);
 
 // First in the section, with rcx = the control address and `reading` as in RangeRead: goes to `elsewhere` in
 // a process whose memory the ranges are not of (a fork's child, be it of a handler that came just now), and
 // in a thread that has no restartable sequences (its CPU is none). Clobbers rax and flags.
-void emit_begin_reading(asmjit::x86::Assembler& a, const Environment& env, const asmjit::Operand& reading,
-                        asmjit::Label elsewhere);
+void emit_begin_reading(asmjit::x86::Assembler& a, const ProcessEnvironment& env,
+                        const asmjit::Operand& reading, asmjit::Label elsewhere);
 
 struct RangeRead {
   asmjit::x86::Gp address;
@@ -36,7 +36,7 @@ struct RangeRead {
 // Goes to `elsewhere` unless the bytes may be loaded. Inside of a section, and the loads must follow in the
 // same one. Clobbers rcx, flags and `kept`; leaves in rdx how many bytes from the address on may be loaded,
 // at least `size`.
-void emit_range_check(asmjit::x86::Assembler& a, const Environment& env, const RangeRead& read,
+void emit_range_check(asmjit::x86::Assembler& a, const ProcessEnvironment& env, const RangeRead& read,
                       asmjit::Label elsewhere);
 
 }  // namespace blip::jit

@@ -57,7 +57,7 @@ class JitRanges : public testing::Test {
 
   ring::TestRegion region_{kGeometry};
   ring::RangePublisher publisher_{kGeometry, region_.region()};
-  Environment env_;
+  ProcessEnvironment env_;
   Mapping blob_ = runtime::callable_blob();
   Mapping code_ = *Mapping::create(kPage, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 };

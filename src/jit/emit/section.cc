@@ -11,7 +11,7 @@ constexpr uint8_t kUd1[] = {0x0f, 0xb9,
 constexpr uint32_t kDescriptorAlign = 32;
 }  // namespace
 
-Section::Section(CodeBuffer& code, const Environment& env)
+Section::Section(CodeBuffer& code, const ProcessEnvironment& env)
     : code_(code), rseq_(*env.rseq), owner_(env.control), descriptor_(code.assembler().newLabel()) {}
 
 void Section::begin() {

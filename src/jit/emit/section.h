@@ -21,7 +21,7 @@ namespace blip::jit {
 class Section {
  public:
   // With env.rseq.
-  Section(CodeBuffer& code, const Environment& env);
+  Section(CodeBuffer& code, const ProcessEnvironment& env);
 
   // Points the thread at the descriptor (clobbers rax) and opens the section.
   void begin();

@@ -9,7 +9,7 @@ namespace blip::jit {
 
 using namespace asmjit::x86;  // NOLINT: register names
 
-void emit_find_frame(Assembler& a, const Environment& env, int32_t frame_size, Gp slot, Gp frame) {
+void emit_find_frame(Assembler& a, const ProcessEnvironment& env, int32_t frame_size, Gp slot, Gp frame) {
   const auto frames = static_cast<int32_t>(env.shadow() + abi::kShadowThreadsSize - env.control);
   a.lea(slot, ptr(rsp, frame_size));
   a.mov(rdx, slot);
@@ -20,7 +20,7 @@ void emit_find_frame(Assembler& a, const Environment& env, int32_t frame_size, G
   a.lea(frame, ptr(rcx, rdx, 0, frames));
 }
 
-void emit_find_thread(Assembler& a, const Environment& env, Gp thread, asmjit::Label elsewhere) {
+void emit_find_thread(Assembler& a, const ProcessEnvironment& env, Gp thread, asmjit::Label elsewhere) {
   const auto threads = static_cast<int32_t>(env.shadow() - env.control);
   emit_gate_check(a, elsewhere);
   a.mov(thread, thread_memory(0, 8));

@@ -11,7 +11,8 @@ using namespace asmjit::x86;  // NOLINT: register names
 namespace {
 
 bool is_direct(const Emission& emission, const Frame& frame) {
-  const Emission in_frame{emission.code, emission.env, emission.stubs, frame, emission.action};
+  const Emission in_frame{emission.code,  emission.env, emission.channel,
+                          emission.stubs, frame,        emission.action};
   return HitOperands(in_frame).is_direct(emission.action.hit.condition);
 }
 
@@ -70,7 +71,11 @@ void HitConditionEmitter::cold(asmjit::Label done) {
 }
 
 EarlyCondition::EarlyCondition(const Emission& emission, const Frame::Needs& needs, uint16_t wanted)
-    : emission_{emission.code, emission.env, emission.stubs, early_frame(emission, needs, wanted),
+    : emission_{emission.code,
+                emission.env,
+                emission.channel,
+                emission.stubs,
+                early_frame(emission, needs, wanted),
                 emission.action},
       condition_(emission_),
       fails_(emission.code.assembler().newLabel()) {}

@@ -403,7 +403,7 @@ TEST_F(Hits, refused) {
   EXPECT_EQ(runner_.build(test::action_of(large), {}).error().message(), "the expressions are too long");
   script::HitProgram latency;
   latency.condition = latency.code.add({.op = script::Op::kLatency});
-  Environment env;
+  ProcessEnvironment env;
   env.monotonic.emplace();
   EXPECT_EQ(check_hit(test::action_of(latency), env).error().message(),
             "expressions with latencies need the TSC");

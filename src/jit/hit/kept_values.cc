@@ -10,7 +10,7 @@ using namespace asmjit::x86;  // NOLINT: register names
 
 static_assert(abi::kMaxKept == script::kMaxEntryValues);
 
-bool keeps_by_ranges(const Action& action, const Environment& env) {
+bool keeps_by_ranges(const Action& action, const ProcessEnvironment& env) {
   const HitNeeds needs = output_needs(action.hit);
   return env.rseq && env.geometry.ranges && needs.reads_far && !needs.calls;
 }

@@ -27,7 +27,7 @@ class KeepCode {
   SectionReads reads_;
 };
 
-bool keeps_by_ranges(const Action& action, const Environment& env);
+bool keeps_by_ranges(const Action& action, const ProcessEnvironment& env);
 
 inline constexpr uint64_t kMaxKeepCode = 192;       // around the values
 inline constexpr uint64_t kMaxKeepValueCode = 128;  // for each of them, with its part of the check

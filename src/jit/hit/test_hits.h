@@ -175,7 +175,7 @@ class HitRunner {
   // Runs it once. The record, if any.
   std::optional<std::vector<uint8_t>> run(x86::test::MachineState& state) {
     region_.format();
-    region_.header()->shadow_by_thread = env_.rseq.has_value();
+    region_.header()->shadow_by_thread = env_.process.rseq.has_value();
     region_.gate()->pid = ::getpid();
     region_.region()[region_.geometry().switches_offset()] = abi::kSwitchOn;
     publish();
@@ -240,14 +240,15 @@ class HitRunner {
 
   void describe(const HitScene& scene) {
     env_ = {};
-    env_.geometry = region_.geometry();
-    env_.control = addr(region_.region());
-    env_.shadow_size = ring::TestRegion::kShadow;
-    env_.recorded = scene.recorded;
-    for (const Action& p : company_) env_.recorded |= recorded_by(p);
-    if (!company_.empty()) env_.recorded |= recorded_by(action_);
+    env_.process.geometry = region_.geometry();
+    env_.process.control = addr(region_.region());
+    env_.channels = {{.geometry = env_.process.geometry, .control = env_.process.control}};
+    env_.process.shadow_size = ring::TestRegion::kShadow;
+    env_.process.recorded = scene.recorded;
+    for (const Action& p : company_) env_.process.recorded |= recorded_by(p);
+    if (!company_.empty()) env_.process.recorded |= recorded_by(action_);
     if (scene.rseq && __rseq_size != 0)
-      env_.rseq = Rseq{.offset = static_cast<int32_t>(__rseq_offset), .signature = RSEQ_SIG};
+      env_.process.rseq = Rseq{.offset = static_cast<int32_t>(__rseq_offset), .signature = RSEQ_SIG};
   }
 
   std::optional<std::vector<uint8_t>> take_record() {

@@ -45,7 +45,8 @@ enum class Effect {
 
 struct Action {
   Effect effect = Effect::kRecord;
-  uint32_t class_id = 0;               // of a record 16 bits
+  uint32_t channel = 0;                // where its hits go: of Environment::channels
+  uint32_t class_id = 0;               // of the channel; of a record 16 bits
   uint32_t switch_index = UINT32_MAX;  // of the byte that turns it off; UINT32_MAX: none
   uint32_t record_size = 8;            // multiple of 8, header included
   std::vector<Field> fields;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "abi/layout.h"
 #include "base/addr.h"
@@ -23,14 +24,15 @@ struct MonotonicClock {
 
 // Classes of the records by which those who are born tell of it.
 struct Births {
+  uint32_t channel = 0;
   uint32_t thread_class = 0;
   uint32_t process_class = 0;
 };
 
-// Generated code has to know this about the process it will run in.
-struct Environment {
-  abi::Geometry geometry;
-  TargetAddr control;                       // the data region; the gate page lies right below it
+// Generated code has to know this about the process it will run in, whatever it does there.
+struct ProcessEnvironment {
+  abi::Geometry geometry;                   // of the home region
+  TargetAddr control;                       // the home region; the gate page lies right below it
   std::optional<Rseq> rseq;                 // none: every hit goes to the shared ring
   std::optional<int32_t> tid_offset;        // of the tid from the thread pointer
   bool asks_kernel = true;                  // some action wants the thread's id, or reads memory
@@ -54,11 +56,27 @@ struct Environment {
   TargetAddr gate() const { return control - abi::kGatePageSize; }
 };
 
-// Addresses of the code that all pads of one area share.
-struct AreaStubs {
-  TargetAddr reserve;       // runtime blob: a slot of the shared ring
+// Where the hits of one trace go.
+struct ChannelEnvironment {
+  abi::Geometry geometry;
+  TargetAddr control;  // the channel region
+};
+
+struct Environment {
+  ProcessEnvironment process;
+  std::vector<ChannelEnvironment> channels;  // by Action::channel
+};
+
+// The code of one channel that all pads of an area share.
+struct ChannelStubs {
   TargetAddr next_subbuf;   // rseq section: move this CPU's ring to its next sub-buffer
   TargetAddr name_process;  // rseq section: say in this CPU's ring whose records follow
+};
+
+// Addresses of the code that all pads of one area share.
+struct AreaStubs {
+  std::vector<ChannelStubs> channels;  // by Action::channel
+  TargetAddr reserve;                  // runtime blob: a slot of the shared ring
   // Runtime blob: open calls, where the pad's own way does not work.
   TargetAddr enter, find, leave;
   TargetAddr measure;         // runtime blob: a latency into the histogram that all CPUs share

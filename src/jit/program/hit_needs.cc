@@ -213,16 +213,16 @@ bool has_latency_in_frame(const Action& action) {
   return action.latency_in_frame || mentions(action.hit, Op::kLatency);
 }
 
-bool outputs_fit_section(const Action& action, const Environment& env) {
+bool outputs_fit_section(const Action& action, const ProcessEnvironment& env) {
   const HitNeeds needs = output_needs(action.hit);
   return env.rseq && !env.monotonic && !needs.calls && (!needs.reads_far || env.geometry.ranges);
 }
 
-bool outputs_use_ranges(const Action& action, const Environment& env) {
+bool outputs_use_ranges(const Action& action, const ProcessEnvironment& env) {
   return outputs_fit_section(action, env) && output_needs(action.hit).reads_far;
 }
 
-bool condition_uses_ranges(const Action& action, const Environment& env) {
+bool condition_uses_ranges(const Action& action, const ProcessEnvironment& env) {
   const HitNeeds needs = condition_needs(action.hit);
   return env.rseq && env.geometry.ranges && needs.reads_far && !needs.calls;
 }
@@ -232,7 +232,7 @@ bool has_dynamic_outputs(const HitProgram& hit) {
 }
 
 // Room for values of the entry is made only where it is asked for in time.
-Status check_kept(const Action& action, const Environment& env) {
+Status check_kept(const Action& action, const ProcessEnvironment& env) {
   const bool is_entry = action.effect == Effect::kEnter;
   if (is_entry && action.hit.outputs.empty()) return {};
   if (!is_entry && !mentions(action.hit, Op::kEntryValue)) return {};
@@ -245,7 +245,7 @@ Status check_kept(const Action& action, const Environment& env) {
   return {};
 }
 
-Status check_hit(const Action& action, const Environment& env) {
+Status check_hit(const Action& action, const ProcessEnvironment& env) {
   const HitNeeds condition = condition_needs(action.hit), outputs = output_needs(action.hit);
   if (Status kept = check_kept(action, env); !kept) return kept;
   if (mentions(action.hit, Op::kLatency) && env.monotonic)

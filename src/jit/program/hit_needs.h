@@ -46,18 +46,18 @@ bool asks_kernel(const script::HitProgram& hit);
 bool has_latency_in_frame(const Action& action);
 // True if all outputs can be written in a restartable sequence: they need no calls, and only memory of which
 // pads know that it is there.
-bool outputs_fit_section(const Action& action, const Environment& env);
+bool outputs_fit_section(const Action& action, const ProcessEnvironment& env);
 // True if they, or the condition, read by the table of valid ranges (docs/design/safe_reads.md).
-bool outputs_use_ranges(const Action& action, const Environment& env);
-bool condition_uses_ranges(const Action& action, const Environment& env);
+bool outputs_use_ranges(const Action& action, const ProcessEnvironment& env);
+bool condition_uses_ranges(const Action& action, const ProcessEnvironment& env);
 // Words of the stack for it, behind those of the action: see RangeReads.
 inline constexpr uint32_t kRangeWords = 2;
 bool has_dynamic_outputs(const script::HitProgram& hit);
 
 // Checks that the values of a call's entry that it keeps or looks at are kept.
-Status check_kept(const Action& action, const Environment& env);
+Status check_kept(const Action& action, const ProcessEnvironment& env);
 // Checks that there is machine code for it. The program was verified (script/ir/verify.h).
-Status check_hit(const Action& action, const Environment& env);
+Status check_hit(const Action& action, const ProcessEnvironment& env);
 
 inline constexpr uint32_t kMaxHitWords =
     4;  // and one to count tries: 512 bytes of stack are enough for any pad

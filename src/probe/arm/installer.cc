@@ -187,7 +187,7 @@ Status Installer::open_gate(proc::Attachment& attachment, const std::vector<proc
   const PatchTable& table = trace_.patches.table();
   if (!trace_.traps.any_in(table)) return {};
   return trace_.traps.start(attachment, maps, table, trace_.memory.footprint().trap_table(),
-                            trace_.facts.environment().gate());
+                            trace_.facts.environment().process.gate());
 }
 
 Status Installer::write_gate() {

@@ -108,7 +108,7 @@ Result<RemovalReport> Instrumentation::remove_from(const proc::Process& process,
   std::optional<OpenCalls> open;
   const auto look = [&]() -> Status {
     if (trace_.facts.has_shadow())
-      open = OpenCalls::read(memory, trace_.facts.environment().shadow(), geometry().class_count);
+      open = OpenCalls::read(memory, trace_.facts.environment().process.shadow(), geometry().class_count);
     return {};
   };
   RemovalSteps steps{.before_unmap = look};

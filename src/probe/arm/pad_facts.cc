@@ -31,20 +31,23 @@ uint32_t PadFacts::semaphore_size() const {
 
 jit::Environment PadFacts::environment() const {
   const TargetRegion& region = memory_.region();
-  return {.geometry = memory_.geometry(),
-          .control = region.control,
-          .rseq = threads_.rseq,
-          .tid_offset = threads_.tid_offset,
-          .asks_kernel = asks_kernel(),
-          .collects = probes_.collect(),
-          .no_syscalls = !calls_.no_calls().empty(),
-          .follow_fork = options_.follow_fork,
-          .monotonic = clock_,
-          .births = options_.births,
-          .recorded = probes_.recorded(),
-          .trap_size = region.trap_size,
-          .unwind = region.has_tables ? region.tables()->areas.front().range.begin : TargetAddr(),
-          .shadow_size = region.shadow_size};
+  jit::ProcessEnvironment process{
+      .geometry = memory_.geometry(),
+      .control = region.control,
+      .rseq = threads_.rseq,
+      .tid_offset = threads_.tid_offset,
+      .asks_kernel = asks_kernel(),
+      .collects = probes_.collect(),
+      .no_syscalls = !calls_.no_calls().empty(),
+      .follow_fork = options_.follow_fork,
+      .monotonic = clock_,
+      .births = options_.births,
+      .recorded = probes_.recorded(),
+      .trap_size = region.trap_size,
+      .unwind = region.has_tables ? region.tables()->areas.front().range.begin : TargetAddr(),
+      .shadow_size = region.shadow_size};
+  return {.process = std::move(process),
+          .channels = {{.geometry = memory_.geometry(), .control = region.control}}};
 }
 
 // Not kGateOpen: whether restartable sequences are registered where the child looks for them is not known. It

@@ -68,7 +68,7 @@ Status TraceMemory::write_header(const jit::Environment& env, uint32_t unannounc
   header()->unannounced_gate = unannounced_gate;
   header()->shadow_size = region_.shadow_size;
   header()->semaphore_size = region_.semaphore_size;
-  header()->shadow_by_thread = env.rseq && !env.monotonic;
+  header()->shadow_by_thread = env.process.rseq && !env.process.monotonic;
   header()->parking = static_cast<uint32_t>(parking_);
   write_schema(schema_);
   header()->pad_file_count = static_cast<uint32_t>(region_.pad_files.size());

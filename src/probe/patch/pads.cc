@@ -66,14 +66,19 @@ uint64_t size_bound(const PadJob& job, ProbeList probes) {
 double fill_of(std::span<const PadJob> jobs, ProbeList probes, jit::Environment env) {
   constexpr size_t kSamples = 256;
   constexpr double kMargin = 1.1;
-  env.control = TargetAddr(0x7fff'0000'0000);
-  if (!env.rseq) env.rseq.emplace();
+  env.process.control = TargetAddr(0x7fff'0000'0000);
+  for (jit::ChannelEnvironment& channel : env.channels) channel.control = env.process.control;
+  if (!env.process.rseq) env.process.rseq.emplace();
   uint64_t bound = 0, used = 0;
   for (size_t i = 0; i < jobs.size(); i += jobs.size() / kSamples + 1) {
     const TargetAddr near = jobs[i].site->rewrite.end() + 4096;
     const std::vector<jit::PadPoint> points = pad_points(jobs[i], probes);
-    const auto pad =
-        jit::build_pad(near, pad_site(*jobs[i].site, points), env, {near, near, near, near, near, near});
+    const jit::AreaStubs stubs{.channels = {env.channels.size(), {near, near}},
+                               .reserve = near,
+                               .enter = near,
+                               .find = near,
+                               .leave = near};
+    const auto pad = jit::build_pad(near, pad_site(*jobs[i].site, points), env, stubs);
     if (!pad) continue;
     bound += size_bound(jobs[i], probes);
     used += align_up(pad->code.size(), jit::kPadAlign);
@@ -139,11 +144,12 @@ class AreaBuilder {
 
   Result<std::vector<uint8_t>> syscall_pad(TargetAddr pad, const x86::SyscallSite& site) const {
     if (site.number == jit::kSigactionNumber) return jit::build_sigaction_pad(pad, site.addr, trap_places());
-    if (jit::may_unmap(site.number)) return jit::build_unmap_pad(pad, site.addr, site.number, at_, env_);
+    if (jit::may_unmap(site.number))
+      return jit::build_unmap_pad(pad, site.addr, site.number, at_, env_.process);
     return jit::build_clone_pad(pad, site, env_, stubs_.reserve);
   }
 
-  jit::TrapPlaces trap_places() const { return {.runtime = at_, .table = env_.trap_table()}; }
+  jit::TrapPlaces trap_places() const { return {.runtime = at_, .table = env_.process.trap_table()}; }
 
   Status add_trap_stub(AreaPart& part) {
     area_.trap_stub = part.next();
