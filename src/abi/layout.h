@@ -221,8 +221,8 @@ inline constexpr uint8_t kSwitchOn = 1;
 // ---- header
 // ---------------------------------------------------------------------------------------------------
 
-// Memfds with pads: one, and one more whenever probes are added.
-inline constexpr uint32_t kMaxPadFiles = 256;
+// Memfds with pads: one, and one more whenever there is no room for further ones.
+inline constexpr uint32_t kMaxPadFiles = 8192;
 
 // Through this word the pad at the loader's hook for debuggers (_dl_debug_state) and blip talk to each other.
 // It counts the target's changes: `seen` and `looked` follow `changes`.
@@ -261,6 +261,7 @@ enum class AreaId : uint32_t {
   kRanges = 5,      // a RangeControl
   kStacks = 11,     // a StackTable
   kRuleCache = 12,  // of stacks
+  kPadFiles = 13,   // uint64_t[kMaxPadFiles], inode numbers: whatever maps one of these files is blip's
 };
 inline constexpr uint32_t kMaxAreas = 32;
 
@@ -290,7 +291,7 @@ struct DataHeader {
   uint32_t subbuf_size;
   uint32_t site_count;  // entries, free ones among them
   uint32_t probe_count;
-  uint32_t pad_file_count;
+  uint32_t pad_file_count;  // entries of its area that are valid
   // A fork's child that finds its gate closed stores this in its gate at its first hit, because no pad stood
   // in for the system call that made it; kGateClosed: its hits are skipped.
   uint32_t unannounced_gate;
@@ -310,7 +311,6 @@ struct DataHeader {
   uint32_t semaphore_size;  // bytes below the shadow: SemaphoreEntry (semaphores.h); 0: no static marks
   uint64_t home_addr;       // of the home region's header, which may be this one
   Area areas[kMaxAreas];    // by their ids
-  uint64_t pad_files[kMaxPadFiles];  // inode numbers: whatever maps them is blip's
 
   constexpr const Area& area(AreaId id) const { return areas[static_cast<uint32_t>(id)]; }
 };
@@ -355,10 +355,10 @@ struct Geometry {
   constexpr uint64_t ring_size() const { return uint64_t{subbuf_count} * subbuf_size; }
   // In the order of their places. Pads and hints address ranges from control: they lie in front of all that
   // may be large.
-  static constexpr AreaId kOrder[] = {AreaId::kRingControls, AreaId::kCounters, AreaId::kSites,
-                                      AreaId::kSwitches,     AreaId::kRanges,   AreaId::kSharedRing,
-                                      AreaId::kSlots,        AreaId::kRingData, AreaId::kSchema,
-                                      AreaId::kLatencies,    AreaId::kStacks,   AreaId::kRuleCache};
+  static constexpr AreaId kOrder[] = {
+      AreaId::kRingControls, AreaId::kCounters,  AreaId::kSites,    AreaId::kSwitches, AreaId::kRanges,
+      AreaId::kSharedRing,   AreaId::kSlots,     AreaId::kRingData, AreaId::kSchema,   AreaId::kLatencies,
+      AreaId::kStacks,       AreaId::kRuleCache, AreaId::kPadFiles};
 
   static constexpr uint64_t alignment_of(AreaId id) {
     return id == AreaId::kSwitches ? 2 * kCacheLine : kPageSize;
@@ -391,6 +391,8 @@ struct Geometry {
         return stack_slots == 0 ? 0 : stack_table_size(stack_slots, stack_frames);
       case AreaId::kRuleCache:
         return stack_slots == 0 ? 0 : sizeof(RuleCache);
+      case AreaId::kPadFiles:
+        return uint64_t{kMaxPadFiles} * sizeof(uint64_t);
     }
     return 0;
   }
@@ -438,6 +440,7 @@ struct Geometry {
   constexpr uint64_t latencies_offset() const { return area(AreaId::kLatencies).offset; }
   constexpr uint64_t stacks_offset() const { return area(AreaId::kStacks).offset; }
   constexpr uint64_t rule_cache_offset() const { return area(AreaId::kRuleCache).offset; }
+  constexpr uint64_t pad_files_offset() const { return area(AreaId::kPadFiles).offset; }
 };
 
 }  // namespace blip::abi

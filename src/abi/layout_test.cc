@@ -61,7 +61,7 @@ TEST(Areas, lie_where_the_chain_of_offsets_put_them) {
   EXPECT_EQ(g.stacks_offset(), g.latencies_offset() + 4 * g.latency_row_size());
   EXPECT_EQ(g.rule_cache_offset(),
             g.stacks_offset() + Geometry::align_up(stack_table_size(64, 1000), kPageSize));
-  EXPECT_EQ(g.region_size(), g.rule_cache_offset() + sizeof(RuleCache));
+  EXPECT_EQ(g.pad_files_offset(), g.rule_cache_offset() + sizeof(RuleCache));
 }
 
 TEST(Areas, of_a_strange_header_are_inside_or_not_there) {

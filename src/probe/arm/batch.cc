@@ -75,12 +75,13 @@ size_t Batch::traps() const {
 }
 
 // Written here as well: whoever is left without one must not become a patch.
-void Batch::refuse_without_trampoline(const PadFile& file, std::vector<BuiltPad>& pads,
+void Batch::refuse_without_trampoline(const PadPlaces& places, std::vector<BuiltPad>& pads,
                                       std::vector<std::pair<size_t, std::string>>& refused) const {
   std::erase_if(pads, [&](const BuiltPad& pad) {
     if (pad.job == BuiltPad::kNoJob) return false;
     const TargetAddr entry = jobs_[pad.job].site->rewrite.entry;
     if (entry == TargetAddr()) return false;
+    const PadFile& file = *places.trampolines;
     const auto offset = file.trampolines.offset_of(entry);
     const auto jump = trampoline(entry, pad.addr);
     if (offset && jump) {
@@ -93,17 +94,17 @@ void Batch::refuse_without_trampoline(const PadFile& file, std::vector<BuiltPad>
   });
 }
 
-Result<MadePatches> Batch::build(const PadFile& file, std::span<const Module> modules, ProbeList probes,
+Result<MadePatches> Batch::build(const PadPlaces& places, std::span<const Module> modules, ProbeList probes,
                                  const jit::Environment& env, bool shadow_stack) const {
   std::vector<BuiltPad> pads;
   std::vector<std::pair<size_t, std::string>> refused = refused_;
   TargetAddr trap_stub, runtime;
   for (size_t i = 0; i < neighbourhoods_.size(); ++i) {
-    const AreaMapping& area = file.areas[i];
+    const PadPlaces::Area& area = places.areas[i];
+    const std::span<uint8_t> code = area.file->bytes().subspan(area.offset, neighbourhoods_[i].size);
     TRY(BuiltArea built,
-        build_area(area.range.begin, file.bytes.bytes().subspan(area.offset, area.range.size()),
-                   neighbourhoods_[i], jobs_, probes, syscall_sites_, env, shadow_stack));
-    file.bytes.release_pages();
+        build_area(area.at, code, neighbourhoods_[i], jobs_, probes, syscall_sites_, env, shadow_stack));
+    area.file->release_pages();
     if (built.trap_stub != TargetAddr()) trap_stub = built.trap_stub, runtime = built.runtime;
     std::move(built.pads.begin(), built.pads.end(), std::back_inserter(pads));
     std::move(built.refused.begin(), built.refused.end(), std::back_inserter(refused));
@@ -111,8 +112,8 @@ Result<MadePatches> Batch::build(const PadFile& file, std::span<const Module> mo
   std::erase_if(pads, [&](const BuiltPad& pad) {
     return std::any_of(refused_.begin(), refused_.end(), [&](const auto& r) { return r.first == pad.job; });
   });
-  refuse_without_trampoline(file, pads, refused);
-  file.bytes.release_pages();
+  refuse_without_trampoline(places, pads, refused);
+  if (places.trampolines != nullptr) places.trampolines->bytes.release_pages();
   for (const Module& module : modules) module.release_pages();
   give_back_memory();
   MadePatches made =

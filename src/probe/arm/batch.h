@@ -17,8 +17,19 @@
 
 namespace blip::probe {
 
-// Sites that are put into a target together: a pad file of their own, one stop. Patches refer to its jobs, so
-// it stays where it is.
+// The room that a batch's code has.
+struct PadPlaces {
+  struct Area {
+    TargetAddr at;
+    const Mapping* file;  // here
+    uint64_t offset;      // in the file
+  };
+
+  std::vector<Area> areas;               // one per neighbourhood, in their order
+  const PadFile* trampolines = nullptr;  // null: there are none
+};
+
+// Sites that are put into a target together, in one stop. Patches refer to its jobs, so it stays where it is.
 class Batch {
  public:
   // The probes belong to the sites. Of `env` only what is known before the process has been stopped.
@@ -39,13 +50,12 @@ class Batch {
   // Leaves a site out of what build() makes.
   void refuse(size_t job, std::string reason) { refused_.emplace_back(job, std::move(reason)); }
 
-  // Writes pads and trampolines into the file, which has been mapped for this batch, and says what is to be
-  // done to the text. May be done again.
-  Result<MadePatches> build(const PadFile& file, std::span<const Module> modules, ProbeList probes,
+  // Writes pads and trampolines into their places, and says what is to be done to the text. May be done again.
+  Result<MadePatches> build(const PadPlaces& places, std::span<const Module> modules, ProbeList probes,
                             const jit::Environment& env, bool shadow_stack) const;
 
  private:
-  void refuse_without_trampoline(const PadFile& file, std::vector<BuiltPad>& pads,
+  void refuse_without_trampoline(const PadPlaces& places, std::vector<BuiltPad>& pads,
                                  std::vector<std::pair<size_t, std::string>>& refused) const;
 
   ModuleSites sites_;

@@ -6,7 +6,7 @@
 namespace blip::probe {
 
 Result<MadePatches> build_pads(TraceParts& trace, const Batch& batch, std::span<const Module> modules) {
-  TRY(MadePatches made, batch.build(trace.memory.newest_pads(), modules, trace.probes.fresh(),
+  TRY(MadePatches made, batch.build(trace.memory.places(), modules, trace.probes.fresh(),
                                     trace.facts.environment(), trace.facts.threads().shadow_stack));
   for (const auto& [job, reason] : made.refused) trace.report.refuse(batch.jobs()[job], reason);
   trace.traps.use_code(made);

@@ -11,7 +11,7 @@
 
 namespace blip::probe {
 
-// Fills the newest pads with what the batch is about, and the site table with the places. The text is not
+// Fills the newest room for pads with what the batch is about, and the site table with the places. The text is not
 // changed yet. What has no pad is refused.
 Result<MadePatches> build_pads(TraceParts& trace, const Batch& batch, std::span<const Module> modules);
 

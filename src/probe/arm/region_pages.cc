@@ -25,7 +25,6 @@ Status RegionPages::allocate_first(const TargetRegion& region, const abi::Geomet
   live_ = live_parts(geometry, room_, online_, live_classes_);
   std::vector<RegionPart> parts = live_;
   if (sites != 0) parts.push_back({geometry.sites_offset(), sites * sizeof(abi::SiteEntry)});
-  if (geometry.schema_size != 0) parts.push_back({geometry.schema_offset(), geometry.schema_size});
   return region.allocate(parts);
 }
 
@@ -44,7 +43,9 @@ void RegionPages::populate(const TargetRegion& region, const abi::Geometry& geom
 Status RegionPages::allocate_more(const TargetRegion& region, const abi::Geometry& geometry, uint32_t classes,
                                   size_t used, size_t sites) {
   classes = std::max(classes, live_classes_);
-  std::vector<RegionPart> parts = histogram_parts(geometry, online_, live_classes_, classes);
+  std::vector<RegionPart> parts = counter_parts(geometry, live_classes_, classes);
+  for (const RegionPart& part : histogram_parts(geometry, online_, live_classes_, classes))
+    parts.push_back(part);
   parts.push_back({geometry.sites_offset() + used * sizeof(abi::SiteEntry), sites * sizeof(abi::SiteEntry)});
   std::erase_if(parts, [](const RegionPart& part) { return part.size == 0; });
   TRY_OK(region.allocate(parts));

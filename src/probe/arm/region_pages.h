@@ -20,14 +20,14 @@ namespace blip::probe {
 // rest of the rings gets it while the target is traced, and what is for probes that come later when they do.
 class RegionPages {
  public:
-  // Histograms of classes from `live_classes` on are for later.
+  // Counters and histograms of classes from `live_classes` on are for later.
   explicit RegionPages(uint32_t live_classes) : live_classes_(live_classes) {}
 
   // Memory for all hits of what is armed first, and for so many entries of the site table.
   Status allocate_first(const TargetRegion& region, const abi::Geometry& geometry, size_t sites);
   // Page tables of the target are filled, so that the first pads do not fault.
   void populate(const TargetRegion& region, const abi::Geometry& geometry, const proc::Memory& target) const;
-  // Histograms of classes before `classes`, and entries of the site table behind the `used` ones.
+  // Counters and histograms of classes before `classes`, and entries of the site table behind the `used` ones.
   Status allocate_more(const TargetRegion& region, const abi::Geometry& geometry, uint32_t classes,
                        size_t used, size_t sites);
   // `owner` writes into all rings.

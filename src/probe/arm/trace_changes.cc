@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// New pads come in a memfd of their own; the old ones are never rewritten, because threads may be in them.
+// New pads get room of their own, where nobody has been; the old ones are never rewritten, because threads may be in them.
 #include "probe/arm/trace_changes.h"
 
 #include <fmt/core.h>
@@ -27,8 +27,6 @@ Status TraceChanges::check_room(const TraceParts& trace, size_t probes) {
                  fmt::format("no more than {} probes were provided for in this trace: {} are used and {} "
                              "more are needed; give a larger --max-probes",
                              room, used, probes));
-  if (!trace.memory.has_room_for_pads())
-    return Error(ErrorKind::kUnsupported, "probes were added to this trace too many times");
   return {};
 }
 
@@ -61,10 +59,11 @@ Status TraceChanges::add_batch(std::span<const proc::Map> mapped, std::span<cons
       batch.refuse(i, "a probe in this trace has, or had, to do with the same bytes");
   refuse_returns(batch, memory.kept());
   TrapSupport::refuse_all(batch, "traps cannot be added to a trace that runs");
-  TRY_OK(trace_.stops.with_one(
-      [&](proc::Attachment&, proc::RemoteCaller& caller, std::span<const proc::Map> maps) {
-        return memory.map_pads(caller, maps, batch);
-      }));
+  if (!memory.place_pads(batch))
+    TRY_OK(trace_.stops.with_one(
+        [&](proc::Attachment&, proc::RemoteCaller& caller, std::span<const proc::Map> maps) {
+          return memory.map_pads(caller, maps, batch);
+        }));
   TRY(MadePatches made, build_pads(trace_, batch, modules));
   trace_.patches.add(std::move(made.table));
   return install(mapped);

@@ -16,6 +16,15 @@
 
 namespace blip::probe {
 
+namespace {
+
+Status allocate_pad_list(const TargetRegion& region, const abi::Geometry& geometry, size_t files) {
+  const RegionPart part{geometry.pad_files_offset(), files * sizeof(uint64_t)};
+  return region.allocate({&part, 1});
+}
+
+}  // namespace
+
 TraceMemory::TraceMemory(const proc::Process& process, proc::Memory& memory, std::span<const Module> modules,
                          const ArmOptions& options)
     : process_(process),
@@ -25,18 +34,31 @@ TraceMemory::TraceMemory(const proc::Process& process, proc::Memory& memory, std
       unwind_(options.unwind),
       parking_(parking_of(modules)),
       kept_(options.kept),
-      schema_(options.schema) {}
+      schema_(options.schema),
+      may_grow_(options.spare_probes != 0) {}
 
 Status TraceMemory::map(proc::RemoteCaller& caller, std::span<const proc::Map> maps, const Batch& batch,
                         PrivateSizes sizes, AlsoCalled& also) {
-  TRY(region_, TargetRegion::map(caller, process_, maps, geometry_, batch.neighbourhoods(),
+  room_ = {};  // what an earlier attempt mapped is gone
+  TRY(region_, TargetRegion::map(caller, process_, maps, geometry_, with_spare(batch.neighbourhoods()),
                                  batch.trampolines(), sizes, {.bytes = unwind_.size}, also));
+  has_trampolines_ = true;
+  note_areas(batch.neighbourhoods());
   sharers_ = MemorySharers(process_.pid(), region_.data_fd);
   return {};
 }
 
 Status TraceMemory::allocate(const Batch& batch) {
-  return pages_.allocate_first(region_, geometry_, batch.max_edits());
+  TRY_OK(pages_.allocate_first(region_, geometry_, batch.max_edits()));
+  TRY_OK(allocate_pad_list(region_, geometry_, region_.pad_files.size()));
+  return allocate_schema(schema_.size());
+}
+
+// It grows with the classes that it tells of.
+Status TraceMemory::allocate_schema(size_t size) const {
+  if (size == 0) return {};
+  const RegionPart part{geometry_.schema_offset(), size};
+  return region_.allocate({&part, 1});
 }
 
 Status TraceMemory::fill_tables() {
@@ -71,8 +93,8 @@ Status TraceMemory::write_header(const jit::Environment& env, uint32_t unannounc
   header()->shadow_by_thread = env.process.rseq && !env.process.monotonic;
   header()->parking = static_cast<uint32_t>(parking_);
   write_schema(schema_);
+  for (size_t i = 0; i < region_.pad_files.size(); ++i) pad_file_list()[i] = region_.pad_files[i].inode;
   header()->pad_file_count = static_cast<uint32_t>(region_.pad_files.size());
-  for (size_t i = 0; i < region_.pad_files.size(); ++i) header()->pad_files[i] = region_.pad_files[i].inode;
   ring::format_region(geometry_, here(), region_.control.value);
   pages_.start_rings(here(), geometry_, process_.ns_pid());
   prepare_stacks(env);
@@ -92,14 +114,52 @@ Status TraceMemory::allocate_more(const Batch& batch, uint32_t classes) {
                               batch.max_edits());
 }
 
+std::vector<Neighbourhood> TraceMemory::with_spare(std::span<const Neighbourhood> areas) const {
+  std::vector<Neighbourhood> all(areas.begin(), areas.end());
+  for (Neighbourhood& area : all)
+    if (may_grow_) area.spare = room_.spare_for(area.size);
+  return all;
+}
+
+// Those of the newest file.
+void TraceMemory::note_areas(std::span<const Neighbourhood> areas) {
+  const size_t file = region_.pad_files.size() - 1;
+  placed_.clear();
+  for (size_t i = 0; i < areas.size(); ++i) {
+    const AreaMapping& area = region_.pad_files[file].areas[i];
+    placed_.push_back({area.range, file, area.offset});
+    room_.add(placed_.back(), areas[i].size);
+  }
+}
+
+bool TraceMemory::place_pads(const Batch& batch) {
+  auto rooms = room_.take(batch.neighbourhoods());
+  placed_ = rooms ? *std::move(rooms) : std::vector<PadRoom>();
+  has_trampolines_ = batch.trampolines().frames != 0;
+  return placed_.size() == batch.neighbourhoods().size() && !has_trampolines_;
+}
+
 Status TraceMemory::map_pads(proc::RemoteCaller& caller, std::span<const proc::Map> maps,
                              const Batch& batch) {
-  TRY(PadFile file,
-      TargetRegion::map_pads(caller, process_, maps, batch.neighbourhoods(), batch.trampolines()));
+  if (region_.pad_files.size() == abi::kMaxPadFiles)
+    return Error(ErrorKind::kUnsupported, "probes were added to this trace too many times");
+  TRY_OK(allocate_pad_list(region_, geometry_, region_.pad_files.size() + 1));
+  const bool has_areas = placed_.size() == batch.neighbourhoods().size();
+  const auto areas = has_areas ? std::span<const Neighbourhood>() : batch.neighbourhoods();
+  TRY(PadFile file, TargetRegion::map_pads(caller, process_, maps, with_spare(areas), batch.trampolines()));
   region_.pad_files.push_back(std::move(file));
-  header()->pad_files[region_.pad_files.size() - 1] = region_.pad_files.back().inode;
+  pad_file_list()[region_.pad_files.size() - 1] = region_.pad_files.back().inode;
   header()->pad_file_count = static_cast<uint32_t>(region_.pad_files.size());
+  if (!has_areas) note_areas(areas);
   return {};
+}
+
+PadPlaces TraceMemory::places() const {
+  PadPlaces places;
+  for (const PadRoom& room : placed_)
+    places.areas.push_back({room.range.begin, &region_.pad_files[room.file].bytes, room.offset});
+  if (has_trampolines_) places.trampolines = &region_.pad_files.back();
+  return places;
 }
 
 void TraceMemory::put_sites(std::span<const Edit> edits) {
@@ -107,7 +167,8 @@ void TraceMemory::put_sites(std::span<const Edit> edits) {
 }
 
 bool TraceMemory::write_schema(std::string_view text) {
-  if (text.size() > geometry_.schema_size) return false;
+  if (geometry_.schema_size == 0) return true;  // nothing is recorded that could be saved
+  if (text.size() > geometry_.schema_size || !allocate_schema(text.size())) return false;
   __atomic_store_n(&header()->schema_size, 0, __ATOMIC_RELEASE);
   std::memcpy(here() + geometry_.schema_offset(), text.data(), text.size());
   __atomic_store_n(&header()->schema_size, text.size(), __ATOMIC_RELEASE);

@@ -18,6 +18,7 @@
 #include "probe/inject/leftovers.h"
 #include "probe/inject/region.h"
 #include "probe/inject/sharers.h"
+#include "probe/patch/pad_allocator.h"
 #include "probe/patch/site_table.h"
 #include "proc/files/maps.h"
 #include "proc/files/memory.h"
@@ -51,13 +52,15 @@ class TraceMemory {
   const RegionPages& pages() const { return pages_; }
 
   // Further pads.
-  bool has_room_for_pads() const { return region_.pad_files.size() < abi::kMaxPadFiles; }
   Status check_site_room(const Batch& batch) const;
-  // Memory for what they will write to: histograms of classes before `classes`.
+  // Memory for what they will write to: counters and histograms of classes before `classes`.
   Status allocate_more(const Batch& batch, uint32_t classes);
-  // Another blip finds them, too.
+  // True: there is room for them in areas that are mapped.
+  bool place_pads(const Batch& batch);
+  // Maps what place_pads() had no room for. Another blip finds it, too.
   Status map_pads(proc::RemoteCaller& caller, std::span<const proc::Map> maps, const Batch& batch);
-  const PadFile& newest_pads() const { return region_.pad_files.back(); }
+  // Where the pads are that were placed last.
+  PadPlaces places() const;
 
   // The site table: by it a later blip restores the text.
   void put_sites(std::span<const Edit> edits);
@@ -79,8 +82,14 @@ class TraceMemory {
   void empty_rings() const;
 
  private:
+  Status allocate_schema(size_t size) const;
   void prepare_stacks(const jit::Environment& env);
+  std::vector<Neighbourhood> with_spare(std::span<const Neighbourhood> areas) const;
+  void note_areas(std::span<const Neighbourhood> areas);
   abi::DataHeader* header() const { return reinterpret_cast<abi::DataHeader*>(here()); }
+  uint64_t* pad_file_list() const {
+    return reinterpret_cast<uint64_t*>(here() + geometry_.pad_files_offset());
+  }
 
   const proc::Process& process_;
   proc::Memory& memory_;
@@ -93,6 +102,10 @@ class TraceMemory {
   Parking parking_;
   KeptMemory kept_;  // of earlier blips
   std::string schema_;
+  const bool may_grow_;  // pads may come later
+  PadAllocator room_;
+  std::vector<PadRoom> placed_;   // by neighbourhood of the newest batch
+  bool has_trampolines_ = false;  // of the newest batch, in the newest file
 };
 
 }  // namespace blip::probe

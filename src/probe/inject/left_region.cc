@@ -105,7 +105,7 @@ bool is_pad_memory(const proc::Map& map) { return is_memfd(map, abi::kPadsMemfdN
 
 bool LeftRegion::has_pads(const proc::Map& map) const {
   if (never_armed() || !is_pad_memory(map)) return false;
-  const auto files = std::span(untrusted_header.pad_files).first(untrusted_header.pad_file_count);
+  const std::vector<uint64_t>& files = untrusted_pad_files;
   return std::find(files.begin(), files.end(), map.inode) != files.end();
 }
 
@@ -118,9 +118,10 @@ Result<LeftRegion> read_left_region(const proc::Process& process, const proc::Me
   if (found.never_armed()) return found;
   const bool usable =
       h.magic == abi::kMagic && h.version == abi::kVersion && h.site_count <= kMaxSites &&
-      h.pad_file_count <= abi::kMaxPadFiles &&
+      uint64_t{h.pad_file_count} * sizeof(uint64_t) <= view.area(h, abi::AreaId::kPadFiles).size &&
       uint64_t{h.site_count} * sizeof(abi::SiteEntry) <= view.area(h, abi::AreaId::kSites).size;
   if (!usable) return unusable(process);
+  TRY(found.untrusted_pad_files, view.entries<uint64_t>(h, abi::AreaId::kPadFiles, h.pad_file_count));
   return found;
 }
 

@@ -21,6 +21,7 @@ struct LeftRegion {
   AddrRange range;
   uint64_t inode = 0;
   abi::DataHeader untrusted_header{};
+  std::vector<uint64_t> untrusted_pad_files{};  // inode numbers
 
   // Mapped but not yet described: no site can have been patched.
   bool never_armed() const { return untrusted_header.magic == 0; }

@@ -102,7 +102,7 @@ class RegionMapper {
   static uint64_t size_of(std::span<const Neighbourhood> neighbourhoods,
                           const TrampolineLayout& trampolines) {
     uint64_t size = trampolines.frames * abi::kPageSize;
-    for (const Neighbourhood& n : neighbourhoods) size += n.size;
+    for (const Neighbourhood& n : neighbourhoods) size += n.size + n.spare;
     return size;
   }
 
@@ -220,10 +220,11 @@ class RegionMapper {
     pads.bytes = std::move(mappings_.back());
     TRY_OK(note_inode(file, pads));
     for (const Neighbourhood& n : neighbourhoods) {
-      TRY(const TargetAddr at, find_place(n.size, n.reach));
-      plan(calls_, at, n.size, PROT_READ | PROT_EXEC, MAP_SHARED, file.remote_fd, pads.trampolines_offset);
-      pads.areas.push_back({{at, at + n.size}, pads.trampolines_offset});
-      pads.trampolines_offset += n.size;
+      TRY(const AddrRange area, find_area(n));
+      plan(calls_, area.begin, area.size(), PROT_READ | PROT_EXEC, MAP_SHARED, file.remote_fd,
+           pads.trampolines_offset);
+      pads.areas.push_back({area, pads.trampolines_offset});
+      pads.trampolines_offset += area.size();
     }
     for (const TrampolineRun& run : trampolines.runs) {
       plan(calls_, run.pages.begin, run.pages.size(), PROT_READ | PROT_EXEC, MAP_SHARED, file.remote_fd,
@@ -300,6 +301,14 @@ class RegionMapper {
                                window.begin.value + window.size() / 2));
     reserve({*at, *at + size});
     return *at;
+  }
+
+  // With its spare room, if there is a place for both.
+  Result<AddrRange> find_area(const Neighbourhood& n) {
+    const bool has_spare = proc::find_gap(maps_, n.size + n.spare, n.reach).has_value();
+    const uint64_t size = has_spare ? n.size + n.spare : n.size;
+    TRY(const TargetAddr begin, find_place(size, n.reach));
+    return AddrRange{begin, begin + size};
   }
 
   void reserve(AddrRange range) {
@@ -381,6 +390,15 @@ void add_part(std::vector<RegionPart>& parts, uint64_t offset, uint64_t size) {
 
 }  // namespace
 
+std::vector<RegionPart> counter_parts(const abi::Geometry& geometry, uint32_t first, uint32_t last) {
+  std::vector<RegionPart> parts;
+  if (first >= last) return parts;
+  for (const auto kind : {abi::kDiscarded, abi::kSkipped, abi::kHits, abi::kAbandoned, abi::kUnpaired})
+    for (uint32_t row = 0; row < geometry.counter_rows(); ++row)
+      add_part(parts, geometry.counter_offset(kind, row, first), uint64_t{last - first} * sizeof(uint64_t));
+  return parts;
+}
+
 std::vector<RegionPart> histogram_parts(const abi::Geometry& geometry, std::span<const unsigned> online,
                                         uint32_t first, uint32_t last) {
   std::vector<RegionPart> parts;
@@ -398,14 +416,15 @@ std::vector<RegionPart> histogram_parts(const abi::Geometry& geometry, std::span
 std::vector<RegionPart> live_parts(const abi::Geometry& geometry, const ring::FirstRoom& room,
                                    std::span<const unsigned> online, uint32_t live_classes) {
   const uint64_t switches = geometry.switches_offset() / abi::kPageSize * abi::kPageSize;
-  std::vector<RegionPart> parts{{0, geometry.sites_offset()},
-                                {switches, geometry.ring_data_offset() - switches}};
+  std::vector<RegionPart> parts{{0, geometry.counters_offset()}};
   const auto add = [&](uint64_t offset, uint64_t size) { add_part(parts, offset, size); };
+  for (const RegionPart& part : counter_parts(geometry, 0, live_classes)) add(part.offset, part.size);
+  add(switches, geometry.ring_data_offset() - switches);
   for (const unsigned cpu : online)
     add(geometry.ring_data_offset() + cpu * geometry.ring_size() + room.start, room.end - room.start);
   for (const RegionPart& part : histogram_parts(geometry, online, 0, live_classes))
     add(part.offset, part.size);
-  add(geometry.stacks_offset(), geometry.region_size() - geometry.stacks_offset());
+  add(geometry.stacks_offset(), geometry.pad_files_offset() - geometry.stacks_offset());
   return parts;
 }
 

@@ -30,7 +30,8 @@ struct AreaMapping {
 struct PadFile {
   Mapping bytes;  // here, writable
   uint64_t inode = 0;
-  std::vector<AreaMapping> areas;   // one per neighbourhood, in their order
+  std::vector<AreaMapping>
+      areas;  // one per neighbourhood, in their order, with the spare room if there is a place
   TrampolineLayout trampolines;     // without the runs whose place was taken
   uint64_t trampolines_offset = 0;  // of the first frame
 };
@@ -91,11 +92,13 @@ struct TargetRegion {
   Status allocate(std::span<const RegionPart> parts) const;
 };
 
-// Memory that the target may write to from the first hit on: all but the site table, the rings of CPUs that
-// are offline, what comes later of the others, and histograms of classes from `live_classes` on, which nobody
-// has yet.
+// Memory that the target may write to from the first hit on: all but what only blip writes (the site table, the
+// list of pad files), the rings of CPUs that are offline, what comes later of the others, and the counters and
+// histograms of classes from `live_classes` on, which nobody has yet.
 std::vector<RegionPart> live_parts(const abi::Geometry& geometry, const ring::FirstRoom& room,
                                    std::span<const unsigned> online, uint32_t live_classes);
+// The counters of some classes.
+std::vector<RegionPart> counter_parts(const abi::Geometry& geometry, uint32_t first, uint32_t last);
 // The histograms of some classes; empty: there are none.
 std::vector<RegionPart> histogram_parts(const abi::Geometry& geometry, std::span<const unsigned> online,
                                         uint32_t first, uint32_t last);

@@ -61,6 +61,7 @@ std::vector<PadJob> pad_jobs(const ModuleSites& sites, ProbeList probes);
 struct Neighbourhood {
   AddrRange reach;                    // where the area may lie
   uint64_t size = 0;                  // bytes that will be enough
+  uint64_t spare = 0;                 // bytes on top that are welcome, for pads that come later
   double fill = 1;                    // of the upper bounds, the share that pads should need
   std::vector<size_t> jobs;           // indices of pad jobs
   std::vector<size_t> syscall_sites;  // indices of system calls

@@ -20,24 +20,16 @@ constexpr uint32_t kUnusedSubbuf = 4096;
 constexpr uint32_t kMinSlotSize = 64;
 
 // Room that is set aside at the start, by what may come.
-constexpr size_t kOfOneName = 1024;    // functions, copies, lines that one name stands for
 constexpr size_t kMostLayouts = 4096;  // of events that share a class where they look the same
 constexpr size_t kLeastSpareProbes = 2048, kMostSpareProbes = 1 << 20;
-constexpr size_t kPointsPerCall = 6;  // the entry and the exits of a function, more than most have
+constexpr size_t kPointsPerCall = 16;  // the entry and the exits of a function, more than most have
 // In bytes; with a --max-probes of the user's own there may be more.
 constexpr uint64_t kUnaskedHistograms = 256 << 20, kHistogramMargin = 16 << 20;
 
-// How many may come with libraries: what a name stands for is not many, for patterns the user has set the
-// limit.
+// How many may come with libraries: as many as the user allows. Room is addresses only, until somebody is there.
 size_t late_targets(const Options& options, const RequestMask& late, size_t targets) {
-  size_t most = 0;
-  for (size_t i = 0; i < late.size(); ++i) {
-    const ProbeRequest& request = options.probes[i];
-    const bool is_few = request.kind == ProbeKind::kMark || (request.spec.kind != elf::SpecKind::kGlob &&
-                                                             request.kind != ProbeKind::kEveryInstruction);
-    if (late[i]) most += is_few ? kOfOneName : options.max_probes;
-  }
-  return std::min<size_t>(most, options.max_probes - std::min<size_t>(options.max_probes, targets));
+  if (std::find(late.begin(), late.end(), true) == late.end()) return 0;
+  return options.max_probes - std::min<size_t>(options.max_probes, targets);
 }
 
 // Their memory is used only when they are, but all of it is mapped.

@@ -50,7 +50,7 @@ TEST(ProbeRoom, records_have_fewer_classes_than_counters) {
 }
 
 TEST(ProbeRoom, what_is_set_aside_for_libraries_that_come_later) {
-  constexpr size_t kOfOneName = 1024, kLeastProbes = 2048;
+  constexpr size_t kLeastProbes = 2048, kPointsPerCall = 16;
   const auto name = with({{"f", ProbeKind::kFunction}}), pattern = with({{"f*", ProbeKind::kFunction}}),
              returned = with({{"f*", ProbeKind::kReturn}});
   const auto counted = with({{"f*", ProbeKind::kFunction}}, Mode::kCount);
@@ -63,13 +63,13 @@ TEST(ProbeRoom, what_is_set_aside_for_libraries_that_come_later) {
   } cases[] = {
       {"nothing may come", name, {}, 0, 0, 0, 0},
       {"none of the requests", name, {false}, 0, 0, 0, kLeastProbes},
-      {"a name", name, {true}, 0, 0, kOfOneName, kLeastProbes},
+      {"a name, which may stand for many functions", name, {true}, 0, 0, kMaxOwnClasses + 1, all},
       {"a pattern, whose events share a class", pattern, {true}, 0, 0, kMaxOwnClasses + 1, all},
       {"a pattern that is counted", counted, {true}, 0, 0, all, all},
       {"some of it is used", counted, {true}, 5000, 5000, all - 5000, all - 5000},
       {"all of it is used", counted, {true}, all, all, 0, kLeastProbes},
       {"more than all of it", counted, {true}, 2 * all, 2 * all, 0, kLeastProbes},
-      {"returns need more points", returned, {true}, 0, 0, kMaxOwnClasses + 1, 6 * all},
+      {"returns need more points", returned, {true}, 0, 0, kMaxOwnClasses + 1, kPointsPerCall * all},
   };
   for (const auto& c : cases) {
     const SpareRoom room = spare_room(c.options, c.late, c.targets, c.classes);
