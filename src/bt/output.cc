@@ -177,8 +177,7 @@ std::string Output::sprint(uint32_t format, Arguments a) {
     case Kind::kStrerror:
       return std::strerror(static_cast<int>(a[0].number));
     case Kind::kSignalName:
-      return a[0].number > kLastSignal ? "N/A"
-                                                           : ::strsignal(static_cast<int>(a[0].number));
+      return a[0].number > kLastSignal ? "N/A" : ::strsignal(static_cast<int>(a[0].number));
     case Kind::kFrames:
       return digits(std::min<uint64_t>(world.stack(a[0].number).size(), a[1].number));
     case Kind::kNtop:
