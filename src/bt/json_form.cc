@@ -62,7 +62,7 @@ struct AsJson {
   std::string operator()(const Shown::Record& r) const {
     std::string out = "{";
     for (size_t i = 0; i < r.fields.size(); ++i)
-      out += (i ? ", " : "") + quoted(r.fields[i].first) + ": " + show(r.fields[i].second);
+      out += (i ? ", " : "") + quoted(r.fields[i].name) + ": " + show(r.fields[i].value);
     return out + '}';
   }
 };

@@ -200,7 +200,7 @@ Shown Shower::value(const Type& type, std::span<const Argument> leaves, uint64_t
         Shown part = value(f.type, leaves.subspan(at, count), divisor);
         at += count;
         if (type.kind == Kind::kRecord)
-          record.fields.emplace_back(f.name, std::move(part));
+          record.fields.push_back({f.name, std::move(part)});
         else
           values.push_back(std::move(part));
       }
@@ -230,9 +230,9 @@ ShownEntry Shower::of_stats(const MapShape& shape, const state::MapType& type, c
       return number(get(state::Statistic::kAverage), is_signed, divisor);
     case Kind::kStats: {
       Shown::Record record;
-      record.fields.emplace_back("count", number(stats.count, false, 1));
-      record.fields.emplace_back("average", number(get(state::Statistic::kAverage), is_signed, divisor));
-      record.fields.emplace_back("total", number(stats.sum, is_signed, 1));
+      record.fields.push_back({"count", number(stats.count, false, 1)});
+      record.fields.push_back({"average", number(get(state::Statistic::kAverage), is_signed, divisor)});
+      record.fields.push_back({"total", number(stats.sum, is_signed, 1)});
       return Shown{std::move(record)};
     }
     case Kind::kHist:

@@ -27,11 +27,17 @@ struct Shown {
   struct Array {
     List values;
   };
+  struct Field;  // of a record
   struct Record {
-    std::vector<std::pair<std::string, Shown>> fields;
+    std::vector<Field> fields;
   };
   std::variant<std::monostate, bool, int64_t, uint64_t, std::string, Symbol, Bytes, Tuple, Array, Record>
       value;
+};
+
+struct Shown::Field {
+  std::string name;
+  Shown value;
 };
 
 struct ShownHistogram {

@@ -104,7 +104,7 @@ class Expander {
       why = error_at(written.parts[0].spot, "no probe point matches this");
       return {};
     }
-    auto wanted = wanted_probe(point, module_.settings);
+    auto wanted = wanted_probe(point);
     if (!wanted) {
       why = wanted.error();
       return {};

@@ -79,7 +79,7 @@ Error at(const Part& part, std::string_view message) { return error_at(part.spot
 // Walks over the parts of a point.
 class PointReader {
  public:
-  PointReader(const ProbePoint& point, const Settings& settings) : point_(point), settings_(settings) {}
+  explicit PointReader(const ProbePoint& point) : point_(point) {}
 
   Result<WantedProbe> run() {
     wanted_.may_be_missing = point_.is_optional;
@@ -330,15 +330,14 @@ class PointReader {
   }
 
   const ProbePoint& point_;
-  const Settings& settings_;
   size_t at_ = 0;
   WantedProbe wanted_;
 };
 
 }  // namespace
 
-Result<WantedProbe> wanted_probe(const ProbePoint& point, const Settings& settings) {
-  return PointReader(point, settings).run();
+Result<WantedProbe> wanted_probe(const ProbePoint& point) {
+  return PointReader(point).run();
 }
 
 int64_t sequence_of(const ProbePoint& point) { return point.parts[0].number.value_or(0); }

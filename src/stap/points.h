@@ -4,13 +4,12 @@
 
 #include "base/result.h"
 #include "script/front/script.h"
-#include "stap/settings.h"
 #include "stap/tree.h"
 
 namespace blip::stap {
 
 // An error tells what is wrong with the point, or that blip has no such probes and why.
-Result<script::WantedProbe> wanted_probe(const ProbePoint& point, const Settings& settings);
+Result<script::WantedProbe> wanted_probe(const ProbePoint& point);
 
 // Of begin, end and error: those with smaller numbers run first.
 int64_t sequence_of(const ProbePoint& point);

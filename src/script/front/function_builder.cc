@@ -414,7 +414,7 @@ Result<Function> FunctionBuilder::finish() {
   std::vector<Block> blocks(drafts_.size());
   for (size_t i = 0; i < drafts_.size(); ++i) blocks[i] = std::move(drafts_[i].block);
   function_.blocks = in_order(std::move(blocks), order_);
-  leave_out_unused(program_, function_);
+  leave_out_unused(function_);
   for (uint32_t i = 0; i < function_.blocks.size(); ++i)
     for (Node& n : function_.blocks[i].nodes)
       if (n.op == BlockOp::kBudget) n.value = std::max<uint64_t>(1, budget_of_loop(function_, i));

@@ -76,7 +76,7 @@ namespace {
 
 class Sweeper {
  public:
-  Sweeper(const Program& program, Function& function) : program_(program), function_(function) {}
+  explicit Sweeper(Function& function) : function_(function) {}
 
   void run() {
     // What is set into a local that nobody reads may have been the only reader of another one.
@@ -161,14 +161,13 @@ class Sweeper {
         if (n.op == BlockOp::kLocal || n.op == BlockOp::kSet) n.value = place[n.value];
   }
 
-  const Program& program_;
   Function& function_;
   std::vector<bool> is_read_;
 };
 
 }  // namespace
 
-void leave_out_unused(const Program& program, Function& function) { Sweeper(program, function).run(); }
+void leave_out_unused(Function& function) { Sweeper(function).run(); }
 
 Status check_size(const Function& function) {
   size_t nodes = 0;

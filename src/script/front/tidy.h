@@ -15,7 +15,7 @@ ValueType type_in(const Program& program, const Function& function, const Block&
 std::vector<Block> in_order(std::vector<Block> blocks, const std::vector<uint32_t>& order);
 
 // Without values that nothing uses, and locals that nothing reads.
-void leave_out_unused(const Program& program, Function& function);
+void leave_out_unused(Function& function);
 
 Status check_size(const Function& function);
 
