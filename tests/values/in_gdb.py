@@ -312,6 +312,8 @@ def main():
         behind, lines = addresses_of(block, entry)
         name = block.function.name
         entries[entry] = name
+        if behind is not None and not block.start <= behind < block.end:
+            behind = None  # of another part of the function, which has the same name
         if behind is not None:
             behinds[behind] = name
         for pc in sorted(lines)[:MOST_LINES] + [entry] + ([behind] if behind is not None else []):
