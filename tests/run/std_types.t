@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# Types of libstdc++ by g++ and clang, with and without optimization; NULL, bad addresses, texts at the edge of memory.
+# Types of libstdc++ by g++ and clang, and of libc++, with and without optimization; NULL, bad addresses, texts at the edge of memory.
 target: node_types
-each: node_types node_types_o0 node_types_clang node_types_clang_o0
+each: node_types node_types_o0 node_types_clang node_types_clang_o0 node_types_libcxx node_types_libcxx_o0
 
 case: arrays, spans and tuples, and their methods
 needs: clang-14

@@ -176,7 +176,10 @@ std::optional<uint64_t> last_number(std::string_view name) {
 std::optional<View> span(const Context& c) {
   if (auto view = c.view("_M_ptr", "_M_extent_value")) return view;
   if (auto view = c.view("__data_", "__size_")) return view;
-  const auto pointer = c.inside("_M_ptr");
+  if (auto view = c.view("__data", "__size")) return view;
+  std::optional<Operand> pointer;
+  for (const std::string_view name : {"_M_ptr", "__data_", "__data"})
+    if (!pointer) pointer = c.inside(name);
   const auto first = c.number(pointer);
   const auto count = last_number(c.name());
   if (!first || !count || *count == UINT64_MAX || !c.target(pointer)) return std::nullopt;
