@@ -202,6 +202,14 @@ sh: mv libcalls_other.so.1 libcalls.so.1
 run: blip count -p $PID --function parse_one
 expect: parse_one 10
 
+case: a program that has mapped a part of its own code once more, as node does
+prepare: printf '#include <sys/mman.h>\n#include <fcntl.h>\n#include "target.h"\n__attribute__((noinline)) int work(int n) { __asm__ volatile(""); return n + 1; }\nint main(void) { int fd = open("/proc/self/exe", O_RDONLY); char* room = mmap(0, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); require(mmap(room + (1 << 19), 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, fd, 0x1000) != MAP_FAILED, "mmap"); say("ready"); while (next_round()) { for (int i = 0; i < 7; i++) work(i); say("done"); } return 0; }\n' > twice.c &&
+  gcc -O1 -D_GNU_SOURCE -I$TARGETS/../../tests/targets -o twice twice.c
+program: $DIR/twice
+run: blip count -v -p $PID --function '*:work'
+expect: work 7
+expect-stderr: the program has mapped a part of it once more
+
 case: symbols by build-id in the root of a chroot
 prepare: mkdir -p root/bin; cp $TARGETS/loop_static root/full; objcopy --only-keep-debug root/full root/debug;
   objcopy --strip-all root/full root/bin/true; rm root/full;

@@ -75,6 +75,14 @@ Error replaced(const proc::Process& process) {
                   process.pid()));
 }
 
+// The file is the one that was mapped, and the memory is not what it holds.
+Error differs() {
+  return Error(
+      ErrorKind::kUnsupported,
+      "its memory differs from the file: the program has mapped a part of it once more (its functions "
+      "are probed where the loader put them), or the file was written over");
+}
+
 class Opener {
  public:
   Opener(const proc::Process& process, const proc::Memory& memory, const proc::Map& map)
@@ -94,7 +102,7 @@ class Opener {
     const Verdict verdict = compare(file->elf(), *bias, memory_);
     const bool same_build = verdict == Verdict::kSame && file->elf().build_id_range();
     const bool accepted = verdict != Verdict::kDifferent && (same_inode || same_build);
-    if (!accepted) return replaced(process_);
+    if (!accepted) return same_inode ? differs() : replaced(process_);
     return MappedFile{std::move(file), *bias};
   }
 
