@@ -68,4 +68,9 @@ void RegionPages::stop_filling() {
   if (filler_) filler_->stop();
 }
 
+std::optional<ring::FirstRoom> RegionPages::growing() const {
+  if (!filler_ || filler_->complete()) return std::nullopt;
+  return room_;
+}
+
 }  // namespace blip::probe

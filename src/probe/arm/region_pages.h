@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "abi/layout.h"
@@ -37,6 +38,8 @@ class RegionPages {
   void stop_filling();
   // Null: the rings have all of their memory.
   const RingFiller* filler() const { return filler_.get(); }
+  // Where writing began, while rings have not all of their memory.
+  std::optional<ring::FirstRoom> growing() const;
 
  private:
   uint32_t live_classes_;

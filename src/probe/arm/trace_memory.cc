@@ -213,8 +213,9 @@ std::vector<AddrRange> TraceMemory::pads() const {
 }
 
 void TraceMemory::empty_rings() const {
-  if (sharers_.is_alone())
-    probe::empty_rings(geometry_, {.fd = region_.data_fd.get(), .here = here(), .there = region_.control});
+  if (!sharers_.is_alone()) return;
+  const RegionView view{.fd = region_.data_fd.get(), .here = here(), .there = region_.control};
+  probe::empty_rings(geometry_, view, pages_.growing());
 }
 
 }  // namespace blip::probe

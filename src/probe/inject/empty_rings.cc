@@ -29,17 +29,31 @@ FreePart free_part(const abi::Geometry& geometry, const abi::RingControl& contro
   return size > geometry.ring_size() ? FreePart{} : FreePart{begin, size};
 }
 
+// A ring that still grows has no lap behind it, and nothing of it is given back to the writers. What is not
+// drained lies between its start and `pos`. Memory that has not been announced yet is free, too.
+FreePart free_of_growing(const abi::Geometry& geometry, const ring::FirstRoom& room,
+                         const abi::RingControl& control) {
+  const uint64_t untrusted_pos = __atomic_load_n(&control.pos, __ATOMIC_RELAXED);
+  if (untrusted_pos < room.start || untrusted_pos > geometry.ring_size()) return {};
+  const uint64_t begin = abi::Geometry::align_up(untrusted_pos, abi::kPageSize);
+  const uint64_t end = room.start / abi::kPageSize * abi::kPageSize + geometry.ring_size();
+  return {begin, end - begin};
+}
+
 }  // namespace
 
 bool are_rings_large(const abi::Geometry& geometry) {
   return geometry.ring_count * geometry.ring_size() > kLarge;
 }
 
-void empty_rings(const abi::Geometry& geometry, const RegionView& region) {
+void empty_rings(const abi::Geometry& geometry, const RegionView& region,
+                 const std::optional<ring::FirstRoom>& growing) {
   const auto* controls = reinterpret_cast<const abi::RingControl*>(region.here + abi::kRingControlsOffset);
   for (uint32_t ring = 0; ring < geometry.ring_count; ++ring) {
     const uint64_t offset = geometry.ring_data_offset() + ring * geometry.ring_size();
-    for (FreePart left = free_part(geometry, controls[ring]); left.size != 0;) {
+    FreePart left =
+        growing ? free_of_growing(geometry, *growing, controls[ring]) : free_part(geometry, controls[ring]);
+    while (left.size != 0) {
       const uint64_t at = left.begin % geometry.ring_size();
       const uint64_t size = std::min({kPiece, left.size, geometry.ring_size() - at});
       // What cannot be given back makes the stop longer, and no more.

@@ -46,8 +46,8 @@ class EmptyRings : public testing::Test {
     return static_cast<uint64_t>(st.st_blocks) * 512;
   }
   // Gives back, and says how much.
-  uint64_t emptied() {
-    empty_rings(kGeometry, {.fd = fd_.get(), .here = region_.data(), .there = {}});
+  uint64_t emptied(const std::optional<ring::FirstRoom>& growing = std::nullopt) {
+    empty_rings(kGeometry, {.fd = fd_.get(), .here = region_.data(), .there = {}}, growing);
     return before_ - allocated();
   }
 
@@ -80,14 +80,25 @@ TEST_F(EmptyRings, full_rings_stay) {
   EXPECT_EQ(emptied(), 0u);
 }
 
-// Before a ring has all of its memory, what it has not is announced as not drained.
+// The second one has memory for its beginning already, and the first one some that is not announced.
 TEST_F(EmptyRings, rings_that_were_still_growing) {
-  set(0, uint64_t{0} - (2 << 20), 1 << 20);
-  set(1, uint64_t{0} - (3 << 20), 1 << 20);
-  EXPECT_EQ(emptied(), 1u << 20);
-  EXPECT_EQ(ring(0)[(2 << 20) - 1], 0);
-  EXPECT_EQ(ring(0)[2 << 20], 1);
-  EXPECT_EQ(ring(0)[(1 << 20) - 1], 1);
+  const ring::FirstRoom room = {.start = 1 << 20, .end = 2 << 20};
+  set(0, uint64_t{0} - (2 << 20), 3 << 19);
+  set(1, 0, kRing);
+  EXPECT_EQ(emptied(room), 2 * kRing - (1u << 19) - (3u << 20));
+  EXPECT_EQ(ring(0)[(1 << 20) - 1], 0);
+  for (uint64_t at = 1 << 20; at < 3 << 19; ++at) ASSERT_EQ(ring(0)[at], 1) << at;
+  EXPECT_EQ(ring(0)[3 << 19], 0);
+  EXPECT_EQ(ring(0)[kRing - 1], 0);
+  EXPECT_EQ(ring(1)[(1 << 20) - 1], 0);
+  EXPECT_EQ(ring(1)[1 << 20], 1);
+  EXPECT_EQ(ring(1)[kRing - 1], 1);
+}
+
+TEST_F(EmptyRings, what_cannot_be_true_of_growing_ones) {
+  set(0, 0, 4096);
+  set(1, 0, kRing + 1);
+  EXPECT_EQ(emptied(ring::FirstRoom{.start = 1 << 20, .end = 2 << 20}), 0u);
 }
 
 TEST_F(EmptyRings, what_cannot_be_true_is_left_alone) {
