@@ -38,7 +38,7 @@ class Scan {
        const BranchFilter& wanted)
       : text_(text), base_(base), starts_(starts), wanted_(wanted) {}
 
-  Branches near();
+  Branches near(const std::function<void()>& after_piece);
   Branches short_in(AddrRange where) const;
 
  private:
@@ -99,13 +99,15 @@ void Scan::near_in(size_t begin, size_t end, Branches& found) const {
     if (is_near_opcode(&text_[at])) near_candidate(at, cursor, found);
 }
 
-Branches Scan::near() {
+Branches Scan::near(const std::function<void()>& after_piece) {
   Branches all;
   if (text_.size() < 1 + kRel32) return all;
   const size_t places = text_.size() - kRel32 + 1;
   std::vector<Branches> found(places / kBytesPerPiece + 1);
-  parallel_pieces(places, kBytesPerPiece,
-                  [&](size_t begin, size_t end) { near_in(begin, end, found[begin / kBytesPerPiece]); });
+  parallel_pieces(places, kBytesPerPiece, [&](size_t begin, size_t end) {
+    near_in(begin, end, found[begin / kBytesPerPiece]);
+    if (after_piece) after_piece();
+  });
   for (const Branches& branches : found) all.insert(all.end(), branches.begin(), branches.end());
   return all;
 }
@@ -144,8 +146,9 @@ bool Scan::is_real(const Branch& branch, Cursor& cursor) const {
 }  // namespace
 
 std::vector<Branch> near_branches(std::span<const uint8_t> text, TargetAddr base,
-                                  std::span<const TargetAddr> starts, const BranchFilter& wanted) {
-  return Scan(text, base, starts, wanted).near();
+                                  std::span<const TargetAddr> starts, const BranchFilter& wanted,
+                                  const std::function<void()>& after_piece) {
+  return Scan(text, base, starts, wanted).near(after_piece);
 }
 
 std::vector<Branch> short_branches(std::span<const uint8_t> text, TargetAddr base,

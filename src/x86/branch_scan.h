@@ -25,9 +25,11 @@ using BranchFilter = std::function<bool(const Branch&)>;
 // instruction) comes to the place and finds another instruction there. Without such a start within 64 KiB, or
 // with undecodable bytes between, it counts as real.
 
-// call, jmp, jcc, xbegin with rel32. About 1 ns per byte of text.
+// call, jmp, jcc, xbegin with rel32. About 1 ns per byte of text. `after_piece` is called after each megabyte,
+// from several threads at once.
 std::vector<Branch> near_branches(std::span<const uint8_t> text, TargetAddr base,
-                                  std::span<const TargetAddr> starts, const BranchFilter& wanted);
+                                  std::span<const TargetAddr> starts, const BranchFilter& wanted,
+                                  const std::function<void()>& after_piece = {});
 
 // jmp, jcc, loop, jrcxz with rel8, whose opcodes lie in `where`.
 std::vector<Branch> short_branches(std::span<const uint8_t> text, TargetAddr base,

@@ -41,9 +41,10 @@ bool ends_run(const Insn& insn) {
 
 }  // namespace
 
-CodeMap::CodeMap(std::span<const uint8_t> text, TargetAddr base)
+CodeMap::CodeMap(std::span<const uint8_t> text, TargetAddr base, std::function<void()> after_piece)
     : text_(text),
       base_(base),
+      after_piece_(std::move(after_piece)),
       cells_(static_cast<uint16_t*>(std::calloc(text.size() + 1, sizeof(uint16_t)))) {}
 
 unsigned CodeMap::cell_of(const Insn& insn) const {
@@ -115,6 +116,7 @@ void CodeMap::decode(std::span<const AddrRange> functions, std::span<const Targe
       decode_function(f, std::min(next_start, f.end + kMostPadding), findings[begin / kFunctionsPerPiece]);
       f.end = std::min(f.end, next_start);
     }
+    if (after_piece_) after_piece_();
   });
   for (TargetAddr a : starts) enter(a);
   for (Findings& piece : findings) {
@@ -138,7 +140,7 @@ void CodeMap::scan(std::span<const uint8_t> text, TargetAddr base, std::span<con
   const BranchFilter wanted = [&](const Branch& b) {
     return has(b.target, kKnown) && !has(b.target, kEntry) && !has(b.opcode, kKnown);
   };
-  for (const Branch& b : near_branches(text, base, starts, wanted)) enter(b.target, true);
+  for (const Branch& b : near_branches(text, base, starts, wanted, after_piece_)) enter(b.target, true);
   if (base != base_) return;
   // Short ones come from the edges of what has been decoded.
   std::vector<std::vector<Branch>> found(functions_.size() / kFunctionsPerPiece + 1);

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -22,7 +23,9 @@ namespace blip::x86 {
 // no branch is missed (what only looks like one costs a little room for jumps, never the target's health).
 class CodeMap {
  public:
-  CodeMap(std::span<const uint8_t> text, TargetAddr base);
+  // `after_piece` is called whenever some megabytes have been read, from several threads at once: their pages
+  // may be given back.
+  CodeMap(std::span<const uint8_t> text, TargetAddr base, std::function<void()> after_piece = {});
 
   // Decodes functions of this segment; `starts` are all known starts, sorted, of this or any segment. A
   // function reaches to its end or the next start. The bytes between two functions are looked at as padding.
@@ -133,6 +136,7 @@ class CodeMap {
 
   std::span<const uint8_t> text_;
   TargetAddr base_;
+  std::function<void()> after_piece_;
   std::unique_ptr<uint16_t[], Free> cells_;  // from calloc: pages nobody asks about cost nothing
   std::vector<AddrRange> functions_;
   AddrRange decoded_{TargetAddr(UINT64_MAX), TargetAddr(0)};  // from the first function to behind the last

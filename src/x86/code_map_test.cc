@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+
 #include "x86/test_bytes.h"
 
 namespace blip::x86 {
@@ -26,6 +28,17 @@ struct Mapped {
   CodeMap map;
   AddrRange function;
 };
+
+TEST(CodeMap, tells_when_pieces_of_the_text_were_read) {
+  const std::vector<uint8_t> text((3 << 20) + 100, 0x90);
+  std::atomic<int> pieces = 0;
+  CodeMap map(text, kBase, [&] { ++pieces; });
+  const AddrRange function{kBase, kBase + 16};
+  map.decode({&function, 1}, {&function.begin, 1});
+  EXPECT_EQ(pieces, 1);
+  map.scan(text, kBase, {&function.begin, 1});
+  EXPECT_EQ(pieces, 5);
+}
 
 TEST(CodeMap, instructions_and_what_joins_them) {
   Mapped m("55 48 89 e5 e8 00 00 00 00 5d c3");  // push; mov; call; pop; ret

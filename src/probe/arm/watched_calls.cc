@@ -61,7 +61,8 @@ void WatchedCalls::find_clones() {
     for (const elf::Segment& s : module.file().segments()) {
       if (!s.exec) continue;
       const auto text = module.file().bytes(s.range);
-      auto sites = x86::find_clone_sites(text, module.to_target(s.range.begin));
+      const auto forget_pages = [&] { module.file().release_pages(); };
+      auto sites = x86::find_clone_sites(text, module.to_target(s.range.begin), forget_pages);
       if (module.is_libc() || (is_static && module.is_executable()))
         if (const auto musl = x86::find_musl_clone(text, module.to_target(s.range.begin)))
           sites.push_back(*musl);

@@ -57,8 +57,8 @@ ModuleCode::ModuleCode(const Module& module, const FunctionRanges& ranges,
     : module_(module) {
   for (const elf::Segment& s : module.file().segments()) {
     if (!s.exec) continue;
-    segments_.push_back(
-        std::make_unique<x86::CodeMap>(module.file().bytes(s.range), module.to_target(s.range.begin)));
+    segments_.push_back(std::make_unique<x86::CodeMap>(module.file().bytes(s.range),
+                                                       module.to_target(s.range.begin), forget_pages()));
     segments_.back()->decode(functions, ranges.starts);
   }
   if (entries) {
@@ -77,6 +77,11 @@ IndirectEntries IndirectEntries::of(const elf::ElfFile& file) {
                 [&] { e.pointers = elf::code_pointers(file); },
                 [&] { e.landing_pads = elf::landing_pads(file); }});
   return e;
+}
+
+// Text that has been read stays in the page cache, and need not count as blip's memory meanwhile.
+std::function<void()> ModuleCode::forget_pages() const {
+  return [&file = module_.file()] { file.release_pages(); };
 }
 
 // Everything but direct branches that may lead into the middle of a function.
@@ -130,7 +135,7 @@ void ModuleCode::pin_known_faults() {
 void ModuleCode::watch_clone_sites() {
   for (const auto& segment : segments_) {
     for (const x86::SyscallSite& site :
-         x86::find_clone_sites(segment->bytes_from(segment->base()), segment->base()))
+         x86::find_clone_sites(segment->bytes_from(segment->base()), segment->base(), forget_pages()))
       segment->watch(site.addr);
   }
 }

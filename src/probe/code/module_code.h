@@ -2,6 +2,7 @@
 // A module's code as the planner sees it: symbols, unwind tables, data and the code itself, put together.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -44,6 +45,7 @@ class ModuleCode {
   void find_indirect_entries(const IndirectEntries& entries);
   void find_computed_labels();
   void watch_clone_sites();
+  std::function<void()> forget_pages() const;
   void pin_known_faults();
 
   const Module& module_;

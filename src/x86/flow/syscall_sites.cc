@@ -11,6 +11,7 @@
 namespace blip::x86 {
 namespace {
 
+constexpr size_t kBytesPerPiece = 1 << 20;
 constexpr size_t kPatternLength = 7;  // b8 imm32: mov eax, imm32; 0f 05: syscall
 
 bool makes_a_process(uint32_t number) {
@@ -52,18 +53,25 @@ std::optional<SyscallSite> site_at(std::span<const uint8_t> text, TargetAddr bas
 }
 
 template <typename Wanted>
-std::vector<SyscallSite> find_sites(std::span<const uint8_t> text, TargetAddr base, Wanted wanted) {
+std::vector<SyscallSite> find_sites(std::span<const uint8_t> text, TargetAddr base, Wanted wanted,
+                                    const std::function<void()>& after_piece = {}) {
   constexpr auto kNext = next_syscall<Syscall::kBehindZeros>;
   std::vector<SyscallSite> sites;
-  for (size_t at = kNext(text, 0); at < text.size(); at = kNext(text, at + 1))
-    if (const auto site = site_at(text, base, at, wanted)) sites.push_back(*site);
+  for (size_t begin = 0; begin < text.size(); begin += kBytesPerPiece) {
+    // The second byte may be the first one of the next piece.
+    const auto piece = text.first(std::min(text.size(), begin + kBytesPerPiece + 1));
+    for (size_t at = kNext(piece, begin); at < piece.size(); at = kNext(piece, at + 1))
+      if (const auto site = site_at(text, base, at, wanted)) sites.push_back(*site);
+    if (after_piece) after_piece();
+  }
   return sites;
 }
 
 }  // namespace
 
-std::vector<SyscallSite> find_clone_sites(std::span<const uint8_t> text, TargetAddr base) {
-  return find_sites(text, base, makes_a_process);
+std::vector<SyscallSite> find_clone_sites(std::span<const uint8_t> text, TargetAddr base,
+                                          const std::function<void()>& after_piece) {
+  return find_sites(text, base, makes_a_process, after_piece);
 }
 
 std::optional<SyscallSite> find_musl_clone(std::span<const uint8_t> text, TargetAddr base) {

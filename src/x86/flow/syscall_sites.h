@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -28,7 +29,9 @@ struct SyscallSite {
 };
 
 // Those that make a process or a thread (the numbers above), in `text` at `base`, in order of address.
-std::vector<SyscallSite> find_clone_sites(std::span<const uint8_t> text, TargetAddr base);
+// `after_piece` is called after each megabyte.
+std::vector<SyscallSite> find_clone_sites(std::span<const uint8_t> text, TargetAddr base,
+                                          const std::function<void()>& after_piece = {});
 
 // Finds musl's clone(), which is written by hand: the number is no part of a mov there.
 std::optional<SyscallSite> find_musl_clone(std::span<const uint8_t> text, TargetAddr base);

@@ -71,6 +71,20 @@ TEST(SyscallSites, at_every_offset) {
   }
 }
 
+// Each is found once, also where two pieces meet.
+TEST(SyscallSites, around_every_megabyte) {
+  const auto call = test::bytes("b8 38 00 00 00 0f 05");
+  for (size_t at = (1 << 20) - 10; at < (1 << 20) + 3; ++at) {
+    std::vector<uint8_t> text((2 << 20) + 5, 0x90);
+    std::copy(call.begin(), call.end(), text.begin() + static_cast<ptrdiff_t>(at));
+    size_t pieces = 0;
+    const auto sites = find_clone_sites(text, kBase, [&] { ++pieces; });
+    ASSERT_EQ(sites.size(), 1u) << at;
+    EXPECT_EQ(sites[0].addr, kBase + at);
+    EXPECT_EQ(pieces, 3u);
+  }
+}
+
 TEST(SyscallSites, short_text) {
   auto text = test::bytes("0f 05");
   EXPECT_TRUE(find_clone_sites(text, kBase).empty());
