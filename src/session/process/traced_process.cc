@@ -41,8 +41,10 @@ TracedProcess::TracedProcess(std::unique_ptr<TargetProcess> target, ProcessPlan 
       target_(std::move(target)),
       plan_(std::move(plan)),
       names_(context.options.mode, target_->process().ns_pid()) {
-  if (walks_stacks(context.options))
+  if (walks_stacks(context.options)) {
     stacks_.emplace(plan_.probes.modules, find_vdso(target_->memory(), plan_.maps));
+    for (const probe::Module& module : plan_.probes.modules) module.release_pages();  // all of it was read
+  }
   if (plan_.watches_libraries)
     libraries_.emplace(LateProbes::Trace{*target_, context_, plan_.late, plans_, names_, schema_}, plan_,
                        stacks_ ? &*stacks_ : nullptr);
