@@ -5,6 +5,7 @@
 
 #include "base/result.h"
 #include "session/live_show.h"
+#include "session/plan/purpose.h"
 #include "session/script_run.h"
 #include "session/trace_files.h"
 
@@ -15,7 +16,7 @@ namespace blip::session {
 class Outputs {
  public:
   explicit Outputs(TraceContext& context) {
-    if (context.options.mode == Mode::kRecord) files_.emplace(context);
+    if (writes_files(context.options)) files_.emplace(context);
   }
 
   // Null: the trace is not recorded.

@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "ctf/clock.h"
+#include "session/plan/purpose.h"
+#include "session/plan/requests.h"
 
 namespace blip::session {
 
@@ -31,15 +33,25 @@ std::string function_name(const ctf::EventClass& event_class) {
 
 Totals::Totals(const TraceContext& context)
     : context_(context),
-      counts_hits_(context.options.mode == Mode::kCount && !context.options.latencies),
-      tells_calls_(context.options.mode == Mode::kRecord || context.options.latencies) {}
+      counts_hits_(counts_hits(context.options)),
+      tells_calls_((writes_files(context.options) || context.options.latencies) &&
+                   any_asks(context.options, asks_for_returns)) {}
 
 void Totals::add(TracedProcess& process) {
   add(process.events().totals());
-  drained_.skipped += process.lost_with_others();
+  const ArmedPlans& plans = process.plans();
+  const EventSource& source = process.target().source();
+  const size_t classes = context_.classes.classes().size();
+  drained_.skipped += plans.lost_with_others(source);
   for (std::string& warning : process.events().warnings()) add_warning(std::move(warning));
-  if (counts_hits_) process.add_hits(hits_);
-  if (tells_calls_) process.add_calls(calls_);
+  if (counts_hits_) {
+    hits_.resize(classes);
+    plans.add_hits(source, hits_);
+  }
+  if (tells_calls_) {
+    calls_.resize(classes);
+    plans.add_calls(source, context_.classes, context_.options, calls_);
+  }
 }
 
 void Totals::add(const DrainTotals& more) {

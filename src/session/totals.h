@@ -37,10 +37,10 @@ class Totals {
 
   const TraceContext& context_;
   const bool counts_hits_;
-  const bool tells_calls_;
+  const bool tells_calls_;  // of functions whose returns are probed
   DrainTotals drained_;
   std::vector<std::optional<uint64_t>> hits_;     // by class id - 1
-  std::vector<std::optional<CallTotals>> calls_;  // likewise, of functions whose returns are probed
+  std::vector<std::optional<CallTotals>> calls_;  // likewise
   std::vector<std::string> warnings_;
 };
 

@@ -61,7 +61,7 @@ double nearest(T integer, bool is_float) {
   return is_float ? static_cast<double>(static_cast<float>(integer)) : static_cast<double>(integer);
 }
 
-const char* kNoFloats = "floating-point numbers can be shown and compared, not computed with";
+constexpr const char* kNoFloats = "floating-point numbers can be shown and compared, not computed with";
 
 }  // namespace
 

@@ -13,6 +13,7 @@
 #include "jit/program/hit_needs.h"
 #include "machine/registers.h"
 #include "session/plan/contexts.h"
+#include "session/plan/purpose.h"
 #include "session/plan/requests.h"
 
 namespace blip::session {
@@ -76,19 +77,18 @@ void add_return_fields(std::vector<LayoutField>& out) {
 
 // Readers that name addresses want the process and an address in front, in every event of the trace.
 bool names_addresses(const Options& options) {
-  return options.mode == Mode::kRecord &&
-         std::any_of(options.probes.begin(), options.probes.end(), asks_for_stack);
+  return writes_files(options) && std::any_of(options.probes.begin(), options.probes.end(), asks_for_stack);
 }
 
 // The pid in front of all fields: asked for, or needed because events of several processes may come.
 std::optional<ctf::Field> pid_field(const Options& options, size_t request) {
-  if (options.mode == Mode::kCount) return {};
+  if (!makes_events(options)) return {};
   const std::vector<Context>& contexts = options.probes[request].contexts;
   const bool asked = std::any_of(contexts.begin(), contexts.end(),
                                  [](const Context& c) { return c.row->kind == ContextKind::kPid; });
   const bool several = options.follow_fork || options.pids.size() > 1 || !options.process_name.empty();
   const bool named =
-      names_addresses(options) || (options.mode == Mode::kTrace && asks_for_stack(options.probes[request]));
+      names_addresses(options) || (shows_events(options) && asks_for_stack(options.probes[request]));
   if (!asked && !several && !named) return {};
   ctf::Field pid = context_field(contexts::kPid);
   pid.is_implicit = !asked && !names_addresses(options);
@@ -98,7 +98,7 @@ std::optional<ctf::Field> pid_field(const Options& options, size_t request) {
 // The fields of one request, contexts first, each name once.
 std::vector<LayoutField> request_fields(const Options& options, size_t request, bool shared_class) {
   std::vector<LayoutField> all;
-  if (options.mode == Mode::kCount) return all;
+  if (!makes_events(options)) return all;
   if (shared_class || names_addresses(options)) add_context({&contexts::kIp}, all);
   if (stores_tid(options)) add_context({&contexts::kTid}, all);
   for (const Context& context : options.probes[request].contexts) add_context(context, all);
@@ -301,7 +301,7 @@ std::vector<bool> ClassTable::which_share(std::span<const ProbedPlace> places) c
       std::count_if(places.begin(), places.end(), [&](const ProbedPlace& p) { return !is_every(p.request); });
   std::vector<bool> shared(options_.probes.size(), static_cast<size_t>(own) > kMaxOwnClasses);
   for (size_t i = 0; i < shared.size(); ++i)
-    shared[i] = options_.mode != Mode::kCount && (shared[i] || is_every(i) || options_.probes[i].wanted);
+    shared[i] = makes_events(options_) && (shared[i] || is_every(i) || options_.probes[i].wanted);
   return shared;
 }
 
@@ -313,7 +313,7 @@ Result<std::vector<jit::Action>> ClassTable::add(std::span<const ProbedPlace> pl
                        [&](const jit::Action& p) { return p.class_id < end_id; });
   };
   const bool are_many = before != 0 && classes_.size() > before && classes_.size() > kMaxOwnClasses;
-  if (actions && options_.mode != Mode::kCount && (are_many || !fits())) {
+  if (actions && makes_events(options_) && (are_many || !fits())) {
     cut_back(before);
     actions = try_add(places, std::vector<bool>(options_.probes.size(), true));
   }
@@ -339,7 +339,7 @@ Result<std::vector<jit::Action>> ClassTable::try_add(std::span<const ProbedPlace
     TRY(const size_t index, class_of(place, shared[place.request]));
     const auto id = static_cast<uint32_t>(abi::kFirstClass + index);
     actions.push_back(make_action(id, classes_[index], fields[place.request], place));
-    if (options_.mode == Mode::kCount)
+    if (!makes_events(options_))
       actions.back().effect = options_.latencies ? jit::Effect::kLatency : jit::Effect::kCount;
   }
   return actions;

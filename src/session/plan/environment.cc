@@ -7,6 +7,7 @@
 
 #include "base/milliseconds.h"
 #include "proc/files/cpu.h"
+#include "session/plan/purpose.h"
 
 namespace blip::session {
 
@@ -43,8 +44,7 @@ ctf::TraceInfo trace_info(const Options& options) {
 }
 
 bool records_monotonic_time(const Options& options) {
-  if ((options.mode == Mode::kCount && !options.latencies) || options.clock == ClockChoice::kTsc)
-    return false;
+  if (counts_hits(options) || options.clock == ClockChoice::kTsc) return false;
   return options.clock == ClockChoice::kMonotonic || !proc::tsc_usable();
 }
 

@@ -14,6 +14,7 @@
 #include "jit/stubs.h"
 #include "probe/code/functions.h"
 #include "script/names.h"
+#include "session/plan/purpose.h"
 #include "session/plan/requests.h"
 #include "session/plan/trampoline_room.h"
 #include "session/watch/life_record.h"
@@ -24,7 +25,7 @@ namespace {
 
 // Making a million names takes a second.
 bool needs_name(const Options& options, const Target& target) {
-  return options.mode == Mode::kCount || options.probes[target.request].kind != ProbeKind::kEveryInstruction;
+  return !makes_events(options) || options.probes[target.request].kind != ProbeKind::kEveryInstruction;
 }
 
 // As offsets are added to it.
@@ -103,7 +104,7 @@ void ProbePlan::plan_pads(const Options& options, const probe::PlanOptions& how,
     for (const probe::Module& module : modules) module.release_pages();
     planned.assign(points.size(), {});
     life_probes.clear();
-    x86::TrampolineSpace space = room_for_trampolines(maps, points.size(), options.mode == Mode::kCount);
+    x86::TrampolineSpace space = room_for_trampolines(maps, points.size(), !makes_events(options));
     for (size_t m = 0; m < modules.size(); ++m) plan_module(m, how, space);
     give_back_memory();
     if (!refuse_broken_groups() || round == kRounds) return;

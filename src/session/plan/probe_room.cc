@@ -8,6 +8,7 @@
 
 #include "proc/files/cpu.h"
 #include "session/plan/classes.h"
+#include "session/plan/purpose.h"
 #include "session/plan/requests.h"
 #include "session/symbolize/unwind_tables.h"
 
@@ -46,7 +47,7 @@ size_t late_histograms(const Options& options, size_t classes) {
 // Events of many functions share a class, unless they show different data; counts never do.
 uint32_t spare_classes(const Options& options, size_t likely, size_t used) {
   size_t spare = likely;
-  if (options.mode != Mode::kCount)
+  if (makes_events(options))
     spare = std::min(spare,
                      kMaxOwnClasses + (any_asks(options, shows_data) ? kMostLayouts : options.probes.size()));
   if (options.latencies) spare = std::min(spare, late_histograms(options, used));
@@ -92,7 +93,7 @@ Status check_histograms(const Options& options, size_t functions) {
 }
 
 size_t most_classes(const Options& options) {
-  if (options.mode != Mode::kCount) return abi::kMaxClasses - abi::kFirstClass;
+  if (makes_events(options)) return abi::kMaxClasses - abi::kFirstClass;
   const auto cpus = proc::possible_cpus();
   const uint64_t bytes_each = abi::kCounterKinds * (cpus.value_or(1) + uint64_t{1}) * sizeof(uint64_t);
   return std::min<uint64_t>(abi::kMaxCounted, (abi::kMaxCounterBytes >> 1) / bytes_each) - abi::kFirstClass;
@@ -110,7 +111,7 @@ abi::Geometry region_geometry(const Options& options, const RegionNeeds& needs) 
   abi::Geometry g{.class_count = needs.classes};
   g.latencies = options.latencies;
   g.ranges = needs.reads_memory;
-  if (options.mode == Mode::kCount) return g;
+  if (!makes_events(options)) return g;
   g.subbuf_count = options.subbuf_count;
   g.subbuf_size = needs.rings_unused ? kUnusedSubbuf : needs.subbuf_size;
   if (needs.walks_stacks) {

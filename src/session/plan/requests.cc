@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "session/plan/contexts.h"
+#include "session/plan/purpose.h"
 
 namespace blip::session {
 
@@ -40,7 +41,7 @@ bool any_asks(const Options& options, bool (*asks)(const ProbeRequest&)) {
 }
 
 bool asks_for_threads(const Options& options) {
-  if (options.mode == Mode::kCount) return false;
+  if (!makes_events(options)) return false;
   if (stores_tid(options)) return true;
   return any_asks(options, [](const ProbeRequest& r) {
     return std::any_of(r.contexts.begin(), r.contexts.end(),
@@ -49,8 +50,7 @@ bool asks_for_threads(const Options& options) {
 }
 
 bool walks_stacks(const Options& options) {
-  return options.mode != Mode::kCount && options.backend != Backend::kUprobe &&
-         any_asks(options, asks_for_stack);
+  return makes_events(options) && options.backend != Backend::kUprobe && any_asks(options, asks_for_stack);
 }
 
 }  // namespace blip::session

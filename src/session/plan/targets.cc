@@ -15,6 +15,7 @@
 #include "session/plan/all_instructions.h"
 #include "session/plan/inlined_copies.h"
 #include "session/plan/line_points.h"
+#include "session/plan/purpose.h"
 #include "session/plan/shown.h"
 
 namespace blip::session {
@@ -221,7 +222,7 @@ class TargetFinder {
 
   // A count shows nothing of a hit.
   bool is_alike(const ProbeRequest& a, const ProbeRequest& b) const {
-    if (options_.mode != Mode::kCount) return a.wants_the_same(b);
+    if (makes_events(options_)) return a.wants_the_same(b);
     return a.kind == b.kind && a.data.condition == b.data.condition;
   }
 

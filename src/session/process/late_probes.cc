@@ -14,6 +14,7 @@
 #include "probe/code/resolve.h"
 #include "session/plan/plan_options.h"
 #include "session/plan/probe_room.h"
+#include "session/plan/purpose.h"
 
 namespace blip::session {
 
@@ -145,8 +146,7 @@ Status LateProbes::arm_plan(ProbePlan& plan, std::span<const proc::Map> mapped, 
       context.classes.add(plan.places(context.options), pads.geometry().class_count));
   plan.set_actions(actions, targets - plan.targets.size());
   tell_rate(plan.probes, context.latency_rate);
-  if (context.options.mode != Mode::kCount)
-    trace_.names.add_places(plan.place_names(context.classes.classes()));
+  if (makes_events(context.options)) trace_.names.add_places(plan.place_names(context.classes.classes()));
   TRY_OK(tell_classes(hooks));
   trace_.names.tell_places(ctf::HostClocks::monotonic_ns());
   return pads.add(mapped, plan.modules, std::move(plan.sites), plan.hand_over());

@@ -24,7 +24,7 @@ void ProcessNames::write_to(const Statedump& statedump, std::unique_ptr<ctf::Str
 }
 
 void ProcessNames::add_places(std::vector<PlaceName> names) {
-  if (mode_ == Mode::kRecord) {
+  if (recorded_) {
     untold_places_ = std::move(names);
   } else {
     for (PlaceName& name : names) places_shown_.add(std::move(name));

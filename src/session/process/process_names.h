@@ -11,7 +11,6 @@
 #include "base/addr.h"
 #include "ctf/stream_writer.h"
 #include "probe/code/module.h"
-#include "session/plan/options.h"
 #include "session/process/statedump.h"
 #include "session/symbolize/frame_names.h"
 #include "session/symbolize/place_name.h"
@@ -23,8 +22,8 @@ namespace blip::session {
 // events are shown, and for the readers of a recorded trace, who are told which files are mapped.
 class ProcessNames {
  public:
-  // `vpid`: of the process, as it sees itself.
-  ProcessNames(Mode mode, int32_t vpid) : mode_(mode), vpid_(vpid) {}
+  // `recorded`: names are for the readers of files. `vpid`: of the process, as it sees itself.
+  ProcessNames(bool recorded, int32_t vpid) : recorded_(recorded), vpid_(vpid) {}
 
   // For the screen: names frames of backtraces in these files, and in those that come.
   void name_frames(std::span<const probe::Module> modules, const std::optional<probe::Module>& vdso);
@@ -52,7 +51,7 @@ class ProcessNames {
  private:
   void change_frames(const LibraryNews& news);
 
-  Mode mode_;
+  bool recorded_;
   int32_t vpid_;
   std::optional<FrameNames> frames_;
   std::vector<AddrRange> gone_files_;                       // whose names stay

@@ -10,6 +10,7 @@
 #include "base/milliseconds.h"
 #include "base/progress.h"
 #include "probe/inject/leftovers.h"
+#include "session/plan/purpose.h"
 #include "session/plan/requests.h"
 #include "session/process/tell_targets.h"
 
@@ -40,7 +41,7 @@ TracedProcess::TracedProcess(std::unique_ptr<TargetProcess> target, ProcessPlan 
     : context_(context),
       target_(std::move(target)),
       plan_(std::move(plan)),
-      names_(context.options.mode, target_->process().ns_pid()) {
+      names_(writes_files(context.options), target_->process().ns_pid()) {
   if (walks_stacks(context.options)) {
     stacks_.emplace(plan_.probes.modules, find_vdso(target_->memory(), plan_.maps));
     for (const probe::Module& module : plan_.probes.modules) module.release_pages();  // all of it was read
@@ -91,7 +92,7 @@ Status TracedProcess::arm() {
              .monotonic = context_.clock.clocks().counter_is_monotonic,
              .vpid = process().ns_pid(),
              .classes = classes};
-  if (options.mode != Mode::kCount) names_.add_places(plan_.probes.place_names(classes));
+  if (makes_events(options)) names_.add_places(plan_.probes.place_names(classes));
   const SpareRoom spare = spare_room(options, plan_.late, plan_.probes.targets.size(), classes.size());
   const abi::Geometry geometry = region_geometry(
       options, {.classes = static_cast<uint32_t>(classes.size()) + abi::kFirstClass + spare.classes,
@@ -111,8 +112,7 @@ Status TracedProcess::arm() {
   TRY_OK(options.backend == Backend::kUprobe ? arm_uprobes(geometry.ring_size(), input)
                                              : arm_pads(geometry, spare, input));
   for (const probe::Module& module : plan_.probes.modules) module.release_pages();
-  if ((stacks_ || options.handlers) && options.mode == Mode::kTrace)
-    (void)frame_names();  // of what is there now
+  if ((stacks_ || options.handlers) && shows_events(options)) (void)frame_names();  // of what is there now
   hold_loader();
   if (target_->pads() && plan_.reads_memory(options)) reads_.emplace(*target_, plan_.probes.modules);
   return {};
@@ -230,17 +230,6 @@ bool TracedProcess::disarm(Summary& summary) {
   if (libraries_) libraries_->let_loader_go();
   reads_.reset();
   return target_->disarm(summary);
-}
-
-void TracedProcess::add_hits(std::vector<std::optional<uint64_t>>& hits) const {
-  hits.resize(context_.classes.classes().size());
-  plans_.add_hits(target_->source(), hits);
-}
-
-void TracedProcess::add_calls(std::vector<std::optional<CallTotals>>& calls) const {
-  if (!any_asks(context_.options, asks_for_returns)) return;
-  calls.resize(context_.classes.classes().size());
-  plans_.add_calls(target_->source(), context_.classes, context_.options, calls);
 }
 
 }  // namespace blip::session

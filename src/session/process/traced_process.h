@@ -68,10 +68,8 @@ class TracedProcess {
 
   // See TargetProcess.
   bool disarm(Summary& summary);
-  // See ArmedPlans.
-  void add_hits(std::vector<std::optional<uint64_t>>& hits) const;
-  void add_calls(std::vector<std::optional<CallTotals>>& calls) const;
-  uint64_t lost_with_others() const { return plans_.lost_with_others(target_->source()); }
+  // What was armed, and what came of it.
+  const ArmedPlans& plans() const { return plans_; }
 
  private:
   TracedProcess(std::unique_ptr<TargetProcess> target, ProcessPlan plan, TraceContext& context);
