@@ -1,32 +1,29 @@
 // SPDX-License-Identifier: MIT
 #include "base/stop.h"
 
-#include <atomic>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
-namespace blip::stop {
+#include <cerrno>
+#include <cstdint>
 
-namespace {
+namespace blip {
 
-std::atomic<bool> g_requested{false};
-std::atomic<int> g_untouched{0}, g_vital{0};
-static_assert(std::atomic<int>::is_always_lock_free);
+static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
 
-}  // namespace
+StopRequest::StopRequest() : bell_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 
-void request() { g_requested = true; }
-bool requested() { return g_requested; }
+void StopRequest::request() {
+  if (requested_.exchange(true)) return;
+  const int saved = errno;
+  const uint64_t one = 1;
+  if (bell_) (void)!::write(bell_.get(), &one, sizeof one);
+  errno = saved;
+}
 
-Status check() {
+Status StopRequest::check() const {
   if (!requested()) return {};
   return Error(ErrorKind::kTimeout, "stopped before any probe was armed");
 }
 
-Untouched::Untouched() { ++g_untouched; }
-Untouched::~Untouched() { --g_untouched; }
-
-Vital::Vital() { ++g_vital; }
-Vital::~Vital() { --g_vital; }
-
-bool may_end_at_once() { return g_untouched > 0 && g_vital == 0; }
-
-}  // namespace blip::stop
+}  // namespace blip

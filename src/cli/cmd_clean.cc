@@ -11,7 +11,9 @@ namespace blip::cli {
 namespace {
 
 // A second Ctrl-C must not leave a process half cleaned.
-void finish_first() {}
+struct FinishFirst final : StopSignals::Listener {
+  void stop() override {}
+};
 
 std::string name_of(const session::CleanedProcess& process) {
   return process.comm.empty() ? fmt::format("process {}", process.pid)
@@ -48,7 +50,8 @@ void tell(const Command& command, const session::SavedTrace& saved) {
 }  // namespace
 
 int cmd_clean(const Command& command) {
-  const StopSignals signals(&finish_first);
+  FinishFirst finish_first;
+  const StopSignals signals(finish_first);
   const auto summary = session::clean({.pids = command.session.pids,
                                        .all = command.clean_all,
                                        .save_dir = command.save_dir,

@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "base/fd.h"
+#include "base/stop.h"
 #include "cli/commands.h"
 #include "cli/languages.h"
 #include "cli/notices.h"
@@ -79,6 +80,12 @@ using Kind = script::WantedProbe::Kind;
 
 bool is_of_lives(Kind kind) { return kind >= Kind::kProcessBegin && kind <= Kind::kThreadEnd; }
 
+// Signals end a script that has no session.
+struct StopByRequest final : StopSignals::Listener {
+  void stop() override { request.request(); }
+  StopRequest request;
+};
+
 // A script from its compiled handlers to its end. Members in the order they need each other.
 class ScriptRunner {
  public:
@@ -140,7 +147,8 @@ class ScriptRunner {
   // Plans, and arms nothing.
   int check_in_target() {
     command_.session.plans_only = true;
-    const auto planned = session::Session::start(command_.session);
+    session::Control control;
+    const auto planned = session::Session::start(command_.session, control);
     return planned ? explain() : tell(planned.error());
   }
 
@@ -161,9 +169,13 @@ class ScriptRunner {
   }
 
   int run_alone() {
-    StopSignals signals([] { session::Session::request_stop(); });
+    StopByRequest stop;
+    const StopSignals signals(stop);
     printer_.wait_for_reader();
-    session::run_alone(*engine_, command_.session.duration, [this] { end_round(); });
+    session::run_alone(*engine_, command_.session.duration, stop.request, [&] {
+      end_round();
+      if (output_.closed()) stop.request.request();
+    });
     const bool printed = finish();
     if (!command_.quiet) say(summary_line({}));
     say_rest();
@@ -172,10 +184,8 @@ class ScriptRunner {
 
   TracingHooks hooks() {
     TracingHooks hooks;
-    hooks.started = [this](session::Session& session) {
-      world_.know(session);
-      if (command_.run.dry_run) session::Session::request_stop();
-    };
+    hooks.started = [this](session::Session& session) { world_.know(session); };
+    hooks.is_done = [this] { return command_.run.dry_run || output_.closed(); };
     if (command_.run.dry_run) return hooks;
     hooks.engine = &*engine_;
     hooks.end_of_round = [this] { end_round(); };
@@ -189,9 +199,6 @@ class ScriptRunner {
     signals_.take_all([this](int number) { engine_->run_signal(number, ctf::HostClocks::monotonic_ns()); });
     printer_.flush();
     if (++rounds_ % kRoundsPerRefresh == 0) world_.refresh();
-    if (!output_.closed() || stopped_) return;
-    stopped_ = true;
-    session::Session::request_stop();
   }
 
   bool finish() {
@@ -213,7 +220,6 @@ class ScriptRunner {
   ScriptSignals signals_;
   uint64_t rounds_ = 0;
   bool needs_target_ = false;
-  bool stopped_ = false;
 };
 
 }  // namespace

@@ -27,23 +27,12 @@ int cmd_trace(const Command& command) {
   Printer printer(output, {.json = command.json,
                            .color = use_color(command.color, fd),
                            .realtime_offset = measure_realtime_offset()});
-  bool stopped = false;
-  const auto stop_when_closed = [&] {
-    if (!output.closed() || stopped) return;
-    stopped = true;
-    session::Session::request_stop();
-  };
   TracingHooks hooks;
-  hooks.sink = [&](const session::EventView& view) {
-    printer.event(view);
-    stop_when_closed();
-  };
+  hooks.sink = [&](const session::EventView& view) { printer.event(view); };
   hooks.is_full = [&] { return printer.is_full(); };
   hooks.detached = [&] { printer.wait_for_reader(); };
-  hooks.end_of_round = [&] {
-    printer.flush();
-    stop_when_closed();
-  };
+  hooks.end_of_round = [&] { printer.flush(); };
+  hooks.is_done = [&] { return output.closed(); };
   hooks.at_end = [&](const session::Summary&) {
     printer.finish();
     return tell_output(output, file ? command.output_file : "stdout");

@@ -10,41 +10,37 @@ namespace {
 
 constexpr std::chrono::seconds kPatience{3};
 
-std::atomic<bool> g_requested{false};
-std::atomic<bool> g_detached{false};
-std::atomic<bool> g_hurry{false};  // asked again, when there was nothing left but to write
-std::atomic<void (*)()> g_stop{nullptr};
-std::atomic<bool (*)(int)> g_forward{nullptr};
-static_assert(std::atomic<void (*)()>::is_always_lock_free);
+// A handler has no other way to what it is for than a variable of the program, whose signals they are.
+struct Received {
+  std::atomic<bool> any{false};
+  std::atomic<bool> detached{false};
+  std::atomic<bool> hurry{false};  // asked again, when there was nothing left but to write
+  std::atomic<StopSignals::Listener*> listener{nullptr};
+};
+Received received;
+static_assert(std::atomic<StopSignals::Listener*>::is_always_lock_free);
 
 // Sent by a program to blip, not by the terminal to everybody in front of it.
 bool sent_by_program(const siginfo_t* info) { return info && info->si_code <= 0; }
 
-bool left_to_command(int signal, const siginfo_t* info) {
-  auto* forward = g_forward.load();
-  return forward && forward(sent_by_program(info) ? signal : 0);
-}
-
 void on_signal(int signal, siginfo_t* info, void*) {
   const int saved = errno;
-  if (left_to_command(signal, info)) {
-    errno = saved;
-    return;
+  StopSignals::Listener* const listener = received.listener;
+  if (!listener || !listener->forward(sent_by_program(info) ? signal : 0)) {
+    if (received.detached) received.hurry = true;
+    received.any = true;
+    if (listener) listener->stop();
   }
-  if (g_detached.load()) g_hurry.store(true);
-  g_requested.store(true);
-  if (auto* stop = g_stop.load()) stop();
   errno = saved;
 }
 
 }  // namespace
 
-StopSignals::StopSignals(void (*stop)(), bool (*forward)(int)) {
-  g_requested.store(false);
-  g_detached.store(false);
-  g_hurry.store(false);
-  g_stop.store(stop);
-  g_forward.store(forward);
+StopSignals::StopSignals(Listener& listener) {
+  received.any = false;
+  received.detached = false;
+  received.hurry = false;
+  received.listener = &listener;
   for (size_t i = 0; i < std::size(kSignals); ++i) {
     const int signal = kSignals[i];
     sigaction(signal, nullptr, &before_[i]);
@@ -69,16 +65,15 @@ StopSignals::~StopSignals() {
     const bool stops = kSignals[i] != SIGPIPE && kSignals[i] != SIGXFSZ;
     if (!stops || before_[i].sa_handler != SIG_DFL) sigaction(kSignals[i], &before_[i], nullptr);
   }
-  g_stop.store(nullptr);
-  g_forward.store(nullptr);
+  received.listener = nullptr;
 }
 
-bool StopSignals::requested() { return g_requested.load(); }
-void StopSignals::tell_detached() { g_detached.store(true); }
+bool StopSignals::requested() { return received.any; }
+void StopSignals::tell_detached() { received.detached = true; }
 
 Patience StopSignals::patience() {
-  if (g_hurry.load()) return std::chrono::milliseconds(0);
-  if (g_requested.load()) return kPatience;
+  if (received.hurry) return std::chrono::milliseconds(0);
+  if (received.any) return kPatience;
   return std::nullopt;
 }
 

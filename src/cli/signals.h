@@ -8,16 +8,28 @@
 
 namespace blip::cli {
 
-// While it lives, SIGINT, SIGTERM, SIGHUP and SIGQUIT call `stop` (which must be safe in a signal handler)
-// instead of ending blip, however often they come; SIGPIPE and SIGXFSZ are ignored. A SIGHUP that was ignored
-// before (nohup) stays so. One at a time.
-//
-// With a command, given by `forward`, they are the command's business: those of the terminal go to it anyway,
-// those that a program sends to blip are handed to `forward`, and blip goes on until the command ends. Only
-// when `forward` says that it has ended already do they stop blip.
+// While it lives, SIGINT, SIGTERM, SIGHUP and SIGQUIT are told to a listener instead of ending blip, however often they
+// come; SIGPIPE and SIGXFSZ are ignored. A SIGHUP that was ignored before (nohup) stays so. One at a time: what signals
+// do is a matter of the whole program.
 class StopSignals {
  public:
-  explicit StopSignals(void (*stop)(), bool (*forward)(int) = nullptr);
+  // Both functions are called in signal handlers.
+  class Listener {
+   public:
+    virtual void stop() = 0;
+    // With a command, signals are the command's business: those of the terminal go to it anyway (`signal` is 0), those
+    // that a program sends to blip are to be handed to it, and blip goes on until the command ends. False: there is no
+    // command, or it has ended; then stop() is called.
+    virtual bool forward(int signal) {
+      (void)signal;
+      return false;
+    }
+
+   protected:
+    ~Listener() = default;
+  };
+
+  explicit StopSignals(Listener& listener);
   ~StopSignals();
   StopSignals(const StopSignals&) = delete;
   StopSignals& operator=(const StopSignals&) = delete;

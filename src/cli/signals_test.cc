@@ -6,64 +6,66 @@
 namespace blip::cli {
 namespace {
 
-int g_stops = 0;
-void count_stop() { ++g_stops; }
+struct Counting : StopSignals::Listener {
+  void stop() override { ++stops; }
+  bool forward(int number) override {
+    forwarded = number;
+    return command_runs;
+  }
+
+  int stops = 0;
+  int forwarded = -1;
+  bool command_runs = false;
+};
 
 TEST(StopSignals, each_calls_stop_and_late_ones_are_ignored) {
-  g_stops = 0;
+  Counting listener;
   signal(SIGINT, SIG_DFL);
   {
-    StopSignals signals(&count_stop);
+    StopSignals signals(listener);
     EXPECT_FALSE(StopSignals::requested());
     for (int number : {SIGINT, SIGTERM, SIGHUP, SIGINT}) raise(number);
-    EXPECT_EQ(g_stops, 4);
+    EXPECT_EQ(listener.stops, 4);
     EXPECT_TRUE(StopSignals::requested());
     raise(SIGPIPE);
   }
   raise(SIGINT);
-  EXPECT_EQ(g_stops, 4) << "nobody has to ask twice";
+  EXPECT_EQ(listener.stops, 4) << "nobody has to ask twice";
   signal(SIGINT, SIG_DFL);
 }
 
 TEST(StopSignals, one_that_comes_after_the_end_is_noted_and_harmless) {
-  g_stops = 0;
+  Counting listener;
   signal(SIGINT, SIG_DFL);
-  { StopSignals signals(&count_stop); }
+  { StopSignals signals(listener); }
   raise(SIGINT);
-  EXPECT_EQ(g_stops, 0);
+  EXPECT_EQ(listener.stops, 0);
   EXPECT_TRUE(StopSignals::requested());
   signal(SIGINT, SIG_DFL);
 }
 
 TEST(StopSignals, nohup_is_respected) {
-  g_stops = 0;
+  Counting listener;
   signal(SIGHUP, SIG_IGN);
   {
-    StopSignals signals(&count_stop);
+    StopSignals signals(listener);
     raise(SIGHUP);
   }
-  EXPECT_EQ(g_stops, 0);
+  EXPECT_EQ(listener.stops, 0);
   signal(SIGHUP, SIG_DFL);
 }
 
-bool g_command_runs = true;
-int g_forwarded = -1;
-bool forward(int number) {
-  g_forwarded = number;
-  return g_command_runs;
-}
-
 TEST(StopSignals, with_a_command_they_are_its_business_until_it_ends) {
-  g_stops = 0;
-  g_command_runs = true;
-  StopSignals signals(&count_stop, &forward);
+  Counting listener;
+  listener.command_runs = true;
+  StopSignals signals(listener);
   raise(SIGTERM);  // sent by a program
-  EXPECT_EQ(g_forwarded, SIGTERM);
-  EXPECT_EQ(g_stops, 0);
+  EXPECT_EQ(listener.forwarded, SIGTERM);
+  EXPECT_EQ(listener.stops, 0);
   EXPECT_FALSE(StopSignals::requested());
-  g_command_runs = false;
+  listener.command_runs = false;
   raise(SIGINT);
-  EXPECT_EQ(g_stops, 1);
+  EXPECT_EQ(listener.stops, 1);
   EXPECT_TRUE(StopSignals::requested());
 }
 

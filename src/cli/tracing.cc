@@ -66,14 +66,26 @@ void tell_end(const Command& command, const Summary& summary) {
 
 int exit_code(const Error& error) { return error.kind() == ErrorKind::kUsage ? kExitUsage : kExitFailed; }
 
-// In a signal handler. In this order: whoever comes to plan now sees the request.
-void stop_session() {
-  Session::request_stop();
-  if (!Session::may_end_at_once()) return;
-  constexpr std::string_view kText = "blip: stopped before any probe was armed\n";
-  (void)!::write(STDERR_FILENO, kText.data(), kText.size());
-  ::_exit(kExitFine);
-}
+// Signals that come while the one session of the program starts and runs.
+class SessionSignals final : public StopSignals::Listener {
+ public:
+  SessionSignals(session::Control& control, bool has_command)
+      : control_(control), has_command_(has_command) {}
+
+  // In this order: whoever comes to plan now sees the request.
+  void stop() override {
+    control_.request_stop();
+    if (!control_.may_end_at_once()) return;
+    constexpr std::string_view kText = "blip: stopped before any probe was armed\n";
+    (void)!::write(STDERR_FILENO, kText.data(), kText.size());
+    ::_exit(kExitFine);
+  }
+  bool forward(int signal) override { return has_command_ && control_.forward_to_command(signal); }
+
+ private:
+  session::Control& control_;
+  const bool has_command_;
+};
 
 // blip's own code, and how the command ended, if there was one.
 struct Outcome {
@@ -82,17 +94,18 @@ struct Outcome {
 };
 
 Outcome trace(const Command& command, const TracingHooks& hooks) {
-  const bool has_command = !command.session.command.empty();
-  StopSignals signals(&stop_session, has_command ? &Session::forward_to_command : nullptr);
+  session::Control control;
+  SessionSignals listener(control, !command.session.command.empty());
+  const StopSignals signals(listener);
   if (!command.quiet)
     for (const std::string& remark : command.remarks) say(remark);
   const auto waiting = [&] {
     if (!command.quiet) say(fmt::format("waiting for a process named {}", command.session.process_name));
   };
-  auto started = Session::start(command.session, waiting);
+  auto started = Session::start(command.session, control, waiting);
   if (!started) {
     say_error(started.error().message());
-    if (Session::stop_requested() && started.error().kind() == ErrorKind::kTimeout) return {};
+    if (control.stop_requested() && started.error().kind() == ErrorKind::kTimeout) return {};
     return {exit_code(started.error()), {}};
   }
   Session& session = **started;
@@ -108,6 +121,7 @@ Outcome trace(const Command& command, const TracingHooks& hooks) {
                                        .end_of_round =
                                            [&] {
                                              if (hooks.end_of_round) hooks.end_of_round();
+                                             if (hooks.is_done && hooks.is_done()) control.request_stop();
                                              say_kept();
                                            },
                                        .detached =

@@ -15,6 +15,7 @@ struct TracingHooks {
   session::ShowEvent sink;                              // may be empty
   std::function<bool()> is_full;                        // see session::Hooks; may be empty
   std::function<void()> end_of_round;                   // after each drain; may be empty
+  std::function<bool()> is_done;                        // after that; true: nobody wants more; may be empty
   std::function<void()> detached;                       // from now on output may wait; may be empty
   std::function<bool(const session::Summary&)> at_end;  // before the closing line; false: output failed
   std::function<void(const session::Summary&)> behind;  // behind it, unless quiet; may be empty

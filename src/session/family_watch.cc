@@ -46,6 +46,11 @@ void FamilyWatch::watch(const proc::Process& process, bool has_pads) {
   if (lifecycle_) lifecycle_->begin({process.pid(), process.ns_pid()}, has_pads);
 }
 
+void FamilyWatch::add_wakers(std::vector<WakeUps::Waker>& wakers) const {
+  if (!family_) return;
+  for (const auto& [pid, fd] : family_->pidfds()) wakers.push_back({pid, fd});
+}
+
 bool FamilyWatch::may_come_later() const {
   if (!family_ || !(context_.options.follow_exec || context_.options.probes.empty())) return false;
   return !family_->empty() || (watched_.empty() && !roster_.empty());

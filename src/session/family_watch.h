@@ -13,6 +13,7 @@
 #include "session/lifecycle.h"
 #include "session/outputs.h"
 #include "session/roster.h"
+#include "session/wake_ups.h"
 #include "session/watch/family.h"
 
 namespace blip::session {
@@ -45,8 +46,8 @@ class FamilyWatch {
   // A process may come that can be traced. Without --follow-exec, who calls exec or has nothing to be probed is
   // left alone.
   bool may_come_later() const;
-  // They become readable when a process ends.
-  std::vector<int> pidfds() const { return family_ ? family_->pidfds() : std::vector<int>(); }
+  // Adds what tells at once that one of them has ended.
+  void add_wakers(std::vector<WakeUps::Waker>& wakers) const;
   // Events of its own that it has told.
   uint64_t events() const { return lifecycle_ ? lifecycle_->events() : 0; }
 

@@ -37,7 +37,8 @@ struct Shown {
   }
 
   const Options options = of_one_function();
-  TraceContext context{options};
+  StopRequest stop;
+  TraceContext context{options, stop};
   const Roster::Processes live;
   std::vector<uint64_t> times;
   size_t room = SIZE_MAX;

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "base/progress.h"
-#include "base/stop.h"
 #include "session/plan/environment.h"
 
 namespace blip::session {
@@ -39,7 +38,7 @@ Status ProcessArmer::arm_planned() {
 }
 
 // Then no other process can be armed either.
-bool ProcessArmer::is_everything_lost() const { return outputs_.error() || stop::requested(); }
+bool ProcessArmer::is_everything_lost() const { return outputs_.error() || context_.stop.requested(); }
 
 Status ProcessArmer::watch_only(pid_t pid, const Error& why) {
   TRY(proc::Process process, proc::Process::open(pid, context_.options.init()));

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "base/milliseconds.h"
-#include "base/stop.h"
 #include "proc/files/find_processes.h"
 
 namespace blip::session {
@@ -36,11 +35,11 @@ bool ProcessFinder::find_more() {
 
 // As long as nothing is armed anywhere, nothing has to be undone if the user wants to end.
 Result<std::unique_ptr<TracedProcess>> ProcessFinder::plan(proc::Process process, const PlanScope& scope) {
-  std::optional<stop::Untouched> untouched;
-  if (roster_.live().empty()) untouched.emplace();
-  TRY_OK(stop::check());  // a signal that came before
+  std::optional<StopRequest::Untouched> untouched;
+  if (roster_.live().empty()) untouched.emplace(context_.stop);
+  TRY_OK(context_.stop.check());  // a signal that came before
   TRY(std::unique_ptr<TracedProcess> traced, TracedProcess::plan(std::move(process), context_, scope));
-  TRY_OK(stop::check());
+  TRY_OK(context_.stop.check());
   return traced;
 }
 
@@ -123,7 +122,7 @@ Status ProcessFinder::wait_for_one() {
   const auto begin = Clock::now();
   auto looked = begin;
   for (auto added = add_by_name(); !added || *added == 0; added = add_by_name()) {
-    if (stop::requested() || (options.duration && Clock::now() - begin > *options.duration))
+    if (context_.stop.requested() || (options.duration && Clock::now() - begin > *options.duration))
       return Error(ErrorKind::kNotFound, fmt::format("no process named {} came", options.process_name));
     std::this_thread::sleep_for(kLookForProcesses);
     looked = Clock::now();

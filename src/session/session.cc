@@ -8,8 +8,6 @@
 #include <bit>
 #include <utility>
 
-#include "base/stop.h"
-#include "proc/command_signals.h"
 #include "proc/files/cpu.h"
 #include "session/plan/environment.h"
 #include "session/plan/requests.h"
@@ -19,9 +17,6 @@
 namespace blip::session {
 
 namespace {
-
-// Of the one session a process has: used by signal handlers.
-proc::CommandSignals current_command;
 
 constexpr int kTriesWhileWaiting = 20;
 constexpr uint64_t kAllBuffers = uint64_t{1} << 30;  // of all processes, unless the user says otherwise
@@ -65,20 +60,22 @@ Status check_options(const Options& options) {
 
 // Who finds the processes, arms them, and brings their events to the outputs.
 struct Session::Impl {
-  explicit Impl(const Options& o)
+  Impl(const Options& o, Control& c)
       : options(o),
-        context(options),
+        control(c),
+        context(options, control.stop()),
         outputs(context),
         // One that has just started may not have its libraries yet.
         roster(options.wait_for_processes ? kTriesWhileWaiting : 1) {
     if (options.max_events) context.limit.most = *options.max_events;
   }
-  ~Impl() { current_command.forget(); }
+  ~Impl() { control.command().forget(); }
 
   Status start(const std::function<void()>& waiting);
   Summary run(const Hooks& hooks);
 
   const Options options;
+  Control& control;
   // Members in the order they are acquired: undone in reverse.
   TraceContext context;
   Outputs outputs;
@@ -90,6 +87,7 @@ struct Session::Impl {
   ExecutedPrograms executed{context, armer};
   FamilyWatch family{context, roster, executed};
   Totals totals{context};
+  std::unique_ptr<EventLoop> events;  // what run() waits for
 
  private:
   Status start_command();
@@ -104,6 +102,7 @@ struct Session::Impl {
 
 Status Session::Impl::start(const std::function<void()>& waiting) {
   TRY_OK(check_options(options));
+  TRY(events, EventLoop::create());
   TRY_OK(options.command.empty() ? finder.find(waiting) : start_command());
   if (options.plans_only) return {};
   TRY_OK(open_files());
@@ -121,7 +120,7 @@ Status Session::Impl::start(const std::function<void()>& waiting) {
 Status Session::Impl::start_command() {
   TRY(Spawn started, Spawn::start(options.command, context));
   spawn.emplace(std::move(started));
-  current_command.hold(spawn->command);
+  control.command().hold(spawn->command);
   if (spawn->planned) {
     roster.planned().push_back(std::move(spawn->planned));
   } else if (!spawn->ended) {
@@ -201,7 +200,7 @@ Status Session::Impl::go(TraceLoop& loop) {
 }
 
 Summary Session::Impl::run(const Hooks& hooks) {
-  TraceLoop loop({context, roster, outputs, finder, armer, executed, family, totals}, hooks);
+  TraceLoop loop(*events, {context, roster, outputs, finder, armer, executed, family, totals}, hooks);
   begin_show(hooks);
   const Status begun = begin_script(hooks);
   family.begin();
@@ -225,9 +224,9 @@ Summary Session::Impl::run(const Hooks& hooks) {
 Session::Session(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Session::~Session() = default;
 
-Result<std::unique_ptr<Session>> Session::start(const Options& options,
+Result<std::unique_ptr<Session>> Session::start(const Options& options, Control& control,
                                                 const std::function<void()>& waiting) {
-  auto impl = std::make_unique<Impl>(options);
+  auto impl = std::make_unique<Impl>(options, control);
   TRY_OK(impl->start(waiting));
   return std::unique_ptr<Session>(new Session(std::move(impl)));
 }
@@ -253,9 +252,5 @@ bool Session::may_come_later() const {
   return impl_->family.may_come_later() ||
          std::any_of(live.begin(), live.end(), [](const auto& p) { return p->waits_for_libraries(); });
 }
-void Session::request_stop() { stop::request(); }
-bool Session::stop_requested() { return stop::requested(); }
-bool Session::may_end_at_once() { return stop::may_end_at_once(); }
-bool Session::forward_to_command(int signal) { return current_command.send(signal); }
 
 }  // namespace blip::session

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/result.h"
+#include "session/control.h"
 #include "session/hooks.h"
 #include "session/plan/options.h"
 #include "session/process/armed.h"
@@ -19,14 +20,14 @@ class Session {
  public:
   // Finds the processes, plans, attaches, arms. With Options::wait_for_processes it waits for the first one;
   // `waiting` is called before that. A command is started, but runs no code of its own before run(). On an
-  // error nothing is left in any target.
-  static Result<std::unique_ptr<Session>> start(const Options& options,
+  // error nothing is left in any target. `control` outlives the session.
+  static Result<std::unique_ptr<Session>> start(const Options& options, Control& control,
                                                 const std::function<void()>& waiting = {});
   ~Session();
 
   const Armed& armed() const;
 
-  // Drains until the last process ends, a limit is reached or request_stop() was called; then disarms and
+  // Drains until the last process ends, a limit is reached or `control` is asked to stop; then disarms and
   // finishes the trace. A sink that is full does not put that off: what it could not take comes after
   // `detached`, and what the targets do meanwhile stays in the rings, as far as they have room.
   Summary run(const Hooks& hooks);
@@ -43,15 +44,6 @@ class Session {
   bool command_ended() const;
   // The end of the command, which may be long after run(): what waitpid(2) says. None if there is no command.
   std::optional<int> wait_for_command();
-
-  // From a signal handler or another thread: run() comes to a normal end.
-  static void request_stop();
-  static bool stop_requested();
-  // Asked from a signal handler: nothing is left behind if blip ends here and now.
-  static bool may_end_at_once();
-  // From a signal handler: sends the signal to the command or, if it has not been started yet, as soon as it
-  // is. False if it has ended.
-  static bool forward_to_command(int signal);
 
  private:
   struct Impl;

@@ -21,7 +21,8 @@ Options with_buffers(uint32_t count, uint32_t size) {
 }
 
 std::string advice(const Options& options, const DrainTotals& drained) {
-  const TraceContext context(options);
+  StopRequest stop;
+  const TraceContext context(options, stop);
   Totals totals(context);
   totals.add(drained);
   return totals.buffer_advice();
@@ -29,7 +30,8 @@ std::string advice(const Options& options, const DrainTotals& drained) {
 
 TEST(Totals, adds_up_what_processes_brought) {
   const Options options;
-  const TraceContext context(options);
+  StopRequest stop;
+  const TraceContext context(options, stop);
   Totals totals(context);
   totals.add(DrainTotals{.events = 5, .discarded = 1, .skipped = 2});
   totals.add(DrainTotals{.events = 7, .discarded = 10, .skipped = 20, .malformed = 3});
@@ -48,7 +50,8 @@ TEST(Totals, adds_up_what_processes_brought) {
 
 TEST(Totals, a_trace_that_could_not_be_written_failed) {
   const Options options;
-  const TraceContext context(options);
+  StopRequest stop;
+  const TraceContext context(options, stop);
   Summary summary;
   Totals(context).tell(summary, Error(ErrorKind::kSystem, "no space"));
   EXPECT_THAT(summary.warnings, ElementsAre("the trace is incomplete: no space"));

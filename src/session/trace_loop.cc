@@ -2,13 +2,10 @@
 #include "session/trace_loop.h"
 
 #include <fmt/core.h>
-#include <poll.h>
 
 #include <algorithm>
-#include <vector>
 
 #include "base/milliseconds.h"
-#include "base/stop.h"
 #include "session/round_pause.h"
 
 namespace blip::session {
@@ -30,7 +27,7 @@ std::optional<End> TraceLoop::round() {
   for (const auto& process : p_.roster.live())
     if (process->events().output_error()) return End::kOutputFailed;
   if (const ScriptRun* script = p_.outputs.script(); script && script->is_over()) return End::kScript;
-  if (stop::requested()) return End::kStopped;
+  if (p_.context.stop.requested()) return End::kStopped;
   if (const auto left = time_left(); left && left->count() <= 0) return End::kDuration;
   wait(pause_after(bytes));
   return look_around();
@@ -97,16 +94,17 @@ milliseconds TraceLoop::pause_after(uint64_t bytes) const {
                       .until_timer = script ? script->time_until_due() : std::nullopt});
 }
 
-// Sleeps, but not after a process has ended.
+// Sleeps, but not after a process has ended, a library has come, or somebody wants to stop.
 void TraceLoop::wait(milliseconds pause) {
-  std::vector<pollfd> events;
-  const auto add = [&](int fd) { events.push_back({.fd = fd, .events = POLLIN, .revents = 0}); };
+  wakers_.assign(1, {0, p_.context.stop.fd()});
   for (const auto& process : p_.roster.live()) {
-    add(process->target().poll_fd());
-    add(process->libraries_fd());
+    const pid_t pid = process->process().pid();
+    wakers_.push_back({pid, process->target().poll_fd()});
+    wakers_.push_back({pid, process->libraries_fd()});
   }
-  for (const int fd : p_.family.pidfds()) add(fd);
-  ::poll(events.data(), events.size(), static_cast<int>(pause.count()));
+  p_.family.add_wakers(wakers_);
+  wake_ups_.watch(wakers_);
+  loop_.wait(pause);
 }
 
 void TraceLoop::retire(TracedProcess& process) {

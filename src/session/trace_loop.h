@@ -4,7 +4,9 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
+#include "base/event_loop.h"
 #include "session/executed_programs.h"
 #include "session/family_watch.h"
 #include "session/hooks.h"
@@ -14,6 +16,7 @@
 #include "session/process_finder.h"
 #include "session/roster.h"
 #include "session/totals.h"
+#include "session/wake_ups.h"
 
 namespace blip::session {
 
@@ -33,7 +36,9 @@ class TraceLoop {
     Totals& totals;
   };
 
-  TraceLoop(const Parts& parts, const Hooks& hooks) : p_(parts), hooks_(hooks) {}
+  // `loop` waits for everything that the trace waits for; others may use it too, in the same thread.
+  TraceLoop(EventLoop& loop, const Parts& parts, const Hooks& hooks)
+      : loop_(loop), p_(parts), hooks_(hooks), wake_ups_(loop) {}
 
   // Until the last process ends, a limit is reached or somebody wants to stop.
   End run();
@@ -65,8 +70,11 @@ class TraceLoop {
     if (hooks_.notice) hooks_.notice(text);
   }
 
+  EventLoop& loop_;
   const Parts p_;
   const Hooks& hooks_;
+  WakeUps wake_ups_;
+  std::vector<WakeUps::Waker> wakers_;  // for the next sleep
   Clock::time_point begin_{};
 };
 

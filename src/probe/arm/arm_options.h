@@ -12,6 +12,7 @@
 #include "abi/layout.h"
 #include "base/addr.h"
 #include "base/result.h"
+#include "base/stop.h"
 #include "jit/program/environment.h"
 #include "probe/inject/leftovers.h"
 
@@ -47,6 +48,8 @@ struct ArmOptions {
   // The longest that a thread may be stopped; none: for as long as it takes. What cannot be armed in such
   // stops, some of them one after the other, is refused.
   std::optional<std::chrono::nanoseconds> max_pause{};
+  const StopRequest* stop =
+      nullptr;  // the user's wish to end, which outlives the arming; null: there is none
 };
 
 }  // namespace blip::probe

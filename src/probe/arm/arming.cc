@@ -19,7 +19,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/stop.h"
 #include "probe/arm/installer.h"
 #include "probe/arm/pad_building.h"
 #include "probe/inject/leftovers.h"
@@ -46,7 +45,7 @@ Status Arming::run(ModuleSites sites) {
   TRY_OK(memory.fill_tables());
   TRY_OK(build());
   memory.pages().populate(memory.region(), memory.geometry(), trace_.target);
-  TRY_OK(stop::check());
+  TRY_OK(trace_.check_stop());
   TRY_OK(Installer(trace_, {}, [&] { return build(); }).run());
   memory.pages().fill_rings(memory.region(), memory.geometry(), trace_.target);
   give_up_programs(trace_);
@@ -72,7 +71,7 @@ Status Arming::plan(ModuleSites sites) {
   geometry.ranges = trace_.calls.plan_ranges(geometry.ranges);
   trace_.memory.set_geometry(geometry);
   if (!geometry.ranges && !trace_.facts.forbids_calls()) trace_.calls.plan_filters();
-  TRY_OK(stop::check());
+  TRY_OK(trace_.check_stop());
   std::vector<x86::SyscallSite> watched;
   for (const auto& some : {trace_.calls.clones(), trace_.traps.action_sites(), trace_.calls.calls()})
     watched.insert(watched.end(), some.begin(), some.end());

@@ -9,7 +9,6 @@
 #include <thread>
 #include <utility>
 
-#include "base/stop.h"
 #include "probe/inject/left_region.h"
 #include "probe/inject/parked_code.h"
 #include "probe/inject/pause_tries.h"
@@ -49,8 +48,8 @@ Status Installer::run() {
       continue;
     }
     if (trace_.patches.unwritten_count() < before) pauses.got_on();
-    if (!trace_.stage.is_open()) TRY_OK(stop::check());
-    if (!stop::requested() && pauses.again()) continue;
+    if (!trace_.stage.is_open()) TRY_OK(trace_.check_stop());
+    if (!trace_.wants_to_stop() && pauses.again()) continue;
     TRY_OK(give_up_for_pause(pauses.tries()));
     break;
   }

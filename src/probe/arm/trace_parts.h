@@ -37,9 +37,13 @@ struct TraceParts {
         calls(of, known, options.modules_complete),
         traps(of, memory_of),
         facts(options, probes, calls, memory),
-        stops(of, memory_of, options.max_pause, report) {}
+        stops(of, memory_of, options.max_pause, report),
+        stop(options.stop) {}
   TraceParts(const TraceParts&) = delete;
   TraceParts& operator=(const TraceParts&) = delete;
+
+  bool wants_to_stop() const { return stop && stop->requested(); }
+  Status check_stop() const { return stop ? stop->check() : Status(); }
 
   const proc::Process& process;
   proc::Memory& target;
@@ -55,6 +59,7 @@ struct TraceParts {
   ArmReport report;
   Stops stops;
   ArmingStage stage;
+  const StopRequest* const stop;
 };
 
 }  // namespace blip::probe

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 
+#include "base/stop.h"
 #include "ctf/clock.h"
 #include "probe/code/module.h"
 #include "session/drain/recording_sink.h"
@@ -17,13 +18,17 @@ namespace blip::session {
 
 // The processes of one trace share this.
 struct TraceContext {
-  explicit TraceContext(const Options& o)
+  // All of it outlives this.
+  TraceContext(const Options& o, StopRequest& s)
       : options(o),
+        stop(s),
         classes(o),
         clock(ctf::HostClocks{records_monotonic_time(o)}),
-        subbuf_size(o.subbuf_size) {}
+        subbuf_size(o.subbuf_size),
+        debug(&s) {}
 
   const Options& options;
+  StopRequest& stop;
   ClassTable classes;
   ctf::TscClock clock;
   uint32_t subbuf_size;       // of each process

@@ -173,7 +173,8 @@ Status TracedProcess::arm_pads(abi::Geometry geometry, const SpareRoom& spare, c
                    .births = births(context_.lives),
                    .kept = kept_,
                    .schema = schema,
-                   .max_pause = options.max_pause}},
+                   .max_pause = options.max_pause,
+                   .stop = &context_.stop}},
       input);
 }
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <thread>
 
-#include "base/stop.h"
 #include "ctf/clock.h"
 
 namespace blip::session {
@@ -23,7 +22,7 @@ uint64_t pause_ns(const Engine& engine, uint64_t now_ns) {
 
 }  // namespace
 
-void run_alone(Engine& engine, std::optional<std::chrono::nanoseconds> duration,
+void run_alone(Engine& engine, std::optional<std::chrono::nanoseconds> duration, const StopRequest& stop,
                const std::function<void()>& end_of_round) {
   const uint64_t begin = ctf::HostClocks::monotonic_ns();
   const uint64_t end = duration ? begin + static_cast<uint64_t>(duration->count()) : UINT64_MAX;
@@ -32,7 +31,7 @@ void run_alone(Engine& engine, std::optional<std::chrono::nanoseconds> duration,
     const uint64_t now = ctf::HostClocks::monotonic_ns();
     engine.run_until(std::min(now, end));
     end_of_round();
-    if (engine.is_over() || stop::requested() || now >= end) break;
+    if (engine.is_over() || stop.requested() || now >= end) break;
     const uint64_t pause = std::min(pause_ns(engine, ctf::HostClocks::monotonic_ns()), end - now);
     std::this_thread::sleep_for(std::chrono::nanoseconds(pause));
   }

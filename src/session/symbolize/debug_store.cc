@@ -51,7 +51,7 @@ void DebugStore::open(Entry& entry) const {
 void DebugStore::fetch(Entry& entry) const {
   const std::string id = entry.module.file().build_id();
   if (std::exchange(entry.was_asked_for, true) || id.empty() || !may_ask_debuginfod()) return;
-  auto fetched = ask_debuginfod(id, entry.module.basename());
+  auto fetched = ask_debuginfod(id, entry.module.basename(), stop_);
   if (fetched) {
     entry.fetched.emplace(*std::move(fetched));
     dwarf::DebugImages parts = local_images(entry.module, shares_root_, files_);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/file_cache.h"
+#include "base/stop.h"
 #include "dwarf/debug_info.h"
 #include "probe/code/module.h"
 
@@ -22,6 +23,9 @@ struct ModuleDebug {
 // trace.
 class DebugStore {
  public:
+  // `stop` outlives it; null: nobody wants to end blip at once.
+  explicit DebugStore(StopRequest* stop = nullptr) : stop_(stop) {}
+
   // `may_fetch`: what is not on this machine may be asked for elsewhere, if the user has said so.
   ModuleDebug& of(const probe::Module& module, bool may_fetch = true);
 
@@ -43,6 +47,7 @@ class DebugStore {
   void open(Entry& entry) const;
   void fetch(Entry& entry) const;
 
+  StopRequest* stop_;
   bool shares_root_ = false;
   Result<FileCache> files_ = FileCache::of_user();
   // By the module's identity, and whether it was opened for a process that shares blip's root.

@@ -17,7 +17,6 @@
 
 #include "base/fd.h"
 #include "base/progress.h"
-#include "base/stop.h"
 
 namespace blip::session {
 
@@ -89,13 +88,13 @@ bool may_ask_debuginfod() {
   return wanted && std::string_view(wanted) == "1" && servers && *servers != '\0';
 }
 
-Result<elf::ElfFile> ask_debuginfod(const std::string& build_id, const std::string& name) {
+Result<elf::ElfFile> ask_debuginfod(const std::string& build_id, const std::string& name, StopRequest* stop) {
   const progress::Step step(fmt::format("asking debuginfod for the debugging information of {}", name));
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return Error::from_errno(errno, "pipe");
   const Fd from(ends[0]);
   Fd to(ends[1]);
-  const stop::Vital vital;
+  const StopRequest::Vital vital(stop);
   Child child;
   TRY_OK(child.start("debuginfod-find", "debuginfo", build_id.c_str(), to.get()));
   to = Fd();

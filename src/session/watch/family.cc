@@ -128,9 +128,9 @@ void Family::wait_for_leaving() const {
   }
 }
 
-std::vector<int> Family::pidfds() const {
-  std::vector<int> fds;
-  for (const auto& [pid, member] : members_) fds.push_back(member.pidfd.get());
+std::vector<std::pair<pid_t, int>> Family::pidfds() const {
+  std::vector<std::pair<pid_t, int>> fds;
+  for (const auto& [pid, member] : members_) fds.emplace_back(pid, member.pidfd.get());
   return fds;
 }
 

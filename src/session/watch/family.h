@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/fd.h"
@@ -55,7 +56,8 @@ class Family {
 
   bool empty() const { return members_.empty(); }
   bool has(pid_t pid) const { return members_.contains(pid); }
-  std::vector<int> pidfds() const;
+  // Readable when the process ends.
+  std::vector<std::pair<pid_t, int>> pidfds() const;
 
  private:
   struct Member {
