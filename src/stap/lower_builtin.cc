@@ -14,8 +14,6 @@ using Value = script::Value;
 
 namespace {
 
-constexpr int64_t kWholeText = INT32_MAX;
-
 std::string special(Special what) { return {kSpecial, static_cast<char>(what)}; }
 
 // user_int16, user_ushort_error: how many bytes, whether signed, what if they cannot be read.
