@@ -44,7 +44,7 @@ void LiveShow::show() { limit_.taken += merge_.show(limit_.most - limit_.taken);
 
 uint64_t LiveShow::show_rest() {
   limit_.taken += merge_.show_all(limit_.most - limit_.taken);
-  return limit_.taken;
+  return limit_.taken + merge_.own_shown();
 }
 
 std::string LiveShow::place_of(uint64_t ip) const {

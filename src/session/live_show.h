@@ -28,7 +28,8 @@ class LiveShow {
 
   // Everything that is complete, as far as the sink takes it.
   void show();
-  // Everything: no process brings more. Returns how many events were shown from the beginning on.
+  // Everything: no process brings more. Returns how many events were shown from the beginning on, blip's own
+  // too.
   uint64_t show_rest();
   // The last show() ended because the sink was full.
   bool is_held_up() const { return merge_.is_held_up(); }

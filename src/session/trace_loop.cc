@@ -181,7 +181,8 @@ void TraceLoop::finish(Summary& summary) {
   if (hooks_.detached) hooks_.detached();
   for (const auto& process : p_.roster.live()) retire(*process);
   p_.outputs.note(p_.family.finish());
-  if (!p_.outputs.script()) p_.totals.add_events(p_.family.events());
+  const bool others_count = p_.outputs.show() || p_.outputs.script();  // what they show
+  if (!others_count) p_.totals.add_events(p_.family.events());
   show_rest();
   if (ScriptRun* script = p_.outputs.script()) script->end(p_.totals);
   p_.totals.tell(summary, p_.outputs.error());

@@ -189,6 +189,12 @@ run: blip trace --function work --lifecycle --max-events 20 --json -- $TARGETS/t
 expect-exit: 3
 check: len([e for e in json_lines() if e["name"] == "work"]) == 20
 
+case: as many events are told as were shown
+until: alone
+run: blip trace --function work --lifecycle --max-events 5 --json -- $TARGETS/twenty
+expect-exit: 3
+check: len([e for e in json_lines() if e["name"] == "work"]) == 5 and summary.events == len(json_lines())
+
 case: a child of a shell that nobody could look at
 until: alone
 run: blip record --lifecycle -o t -- sh -c 'true & wait'

@@ -25,6 +25,7 @@ uint64_t LiveMerge::show_until(uint64_t until_ns, uint64_t limit) {
     used_ -= event.size;
     if (class_of(event).of_blip) {
       --own_pending_;
+      ++own_shown_;
     } else {
       ++shown;
     }

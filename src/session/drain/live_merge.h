@@ -38,7 +38,7 @@ class LiveMerge {
   void complete(Source source, uint64_t until_ns) { merge_.complete(source, until_ns); }
 
   // Shows every event up to the time that all sources have reached, at most `limit` events; returns how many.
-  // Those that blip makes itself are shown, but not counted.
+  // Those that blip makes itself are shown, but not counted here.
   uint64_t show(uint64_t limit) { return show_until(merge_.watermark(), limit); }
   // The same for all events: no source brings more.
   uint64_t show_all(uint64_t limit) { return show_until(UINT64_MAX, limit); }
@@ -46,6 +46,8 @@ class LiveMerge {
   uint64_t showing_ns() const { return showing_ns_; }
   // Events that came after a younger one had been shown.
   uint64_t late() const { return merge_.late(); }
+  // Those that blip makes itself, from the beginning on.
+  uint64_t own_shown() const { return own_shown_; }
   size_t pending() const { return merge_.size() - own_pending_; }
   // The last show() ended because the reader could take no more.
   bool is_held_up() const { return is_held_up_; }
@@ -71,6 +73,7 @@ class LiveMerge {
   EventNamer name_of_;
   TimeMerge<Pending> merge_;
   size_t own_pending_ = 0;  // events that wait and that blip has made itself
+  uint64_t own_shown_ = 0;
   std::vector<uint8_t> bytes_;
   size_t used_ = 0;  // bytes of events that wait
   uint64_t showing_ns_ = 0;

@@ -125,6 +125,7 @@ TEST(LiveMerge, events_of_blip_itself_are_shown_and_not_counted) {
   EXPECT_EQ(m.show(10, 1), 1u);
   EXPECT_THAT(m.times, ElementsAre(1, 2));
   EXPECT_EQ(m.merge.pending(), 1u);
+  EXPECT_EQ(m.merge.own_shown(), 1u);
 }
 
 // What was shown is removed from below events that still wait.
