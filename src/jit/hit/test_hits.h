@@ -246,7 +246,7 @@ class HitRunner {
     env_.process.shadow_size = ring::TestRegion::kShadow;
     env_.process.recorded = scene.recorded;
     for (const Action& p : company_) env_.process.recorded |= recorded_by(p);
-    if (!company_.empty()) env_.process.recorded |= recorded_by(action_);
+    if (!company_.empty() || scene.is_return) env_.process.recorded |= recorded_by(action_);
     if (scene.rseq && __rseq_size != 0)
       env_.process.rseq = Rseq{.offset = static_cast<int32_t>(__rseq_offset), .signature = RSEQ_SIG};
   }
