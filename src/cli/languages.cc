@@ -20,7 +20,7 @@ using script::Language;
 // In the order in which they are tried for a text without a name.
 constexpr Language kLanguages[] = {
     bt::kLanguage,
-    {"stap", "SystemTap's language", ".stp", stap::parse_script},
+    {"stap", "SystemTap's language", ".stp", stap::parse_script, "probe ", " {}"},
     {"blocks", "blip's blocks", ".blip", script::parse_blocks},
 };
 

@@ -128,12 +128,7 @@ std::string Printer::bucket(std::string_view rest, std::span<const Argument> arg
   return std::to_string(which < buckets.size() ? buckets[which] : 0);
 }
 
-// As pp() says it: process("/bin/a").function("f@a.c:3").return
-std::string Printer::place_of(uint64_t probe) const {
-  const script::FiredProbe fired = context_.world.probe(probe);
-  if (fired.wanted >= module_.handlers.size()) return "";
-  const Handler& handler = module_.handlers[fired.wanted];
-  const script::CodeName& place = fired.place;
+std::string point_text(const Handler& handler, const script::CodeName& place) {
   if (place.function.empty()) return handler.location;
   const std::string source = place.file.empty() ? "" : fmt::format("@{}:{}", place.file, place.line);
   const bool is_line = handler.wanted.kind == WantedProbe::Kind::kLine ||
@@ -142,6 +137,12 @@ std::string Printer::place_of(uint64_t probe) const {
   if (handler.wanted.kind == WantedProbe::Kind::kMark) return handler.location;
   return fmt::format("process(\"{}\").{}(\"{}{}\"){}", place.module, is_line ? "statement" : "function",
                      place.function, source, suffix);
+}
+
+std::string Printer::place_of(uint64_t probe) const {
+  const script::FiredProbe fired = context_.world.probe(probe);
+  if (fired.wanted >= module_.handlers.size()) return "";
+  return point_text(module_.handlers[fired.wanted], fired.place);
 }
 
 Printer::Next Printer::told(size_t probe, const script::Outcome& outcome, uint64_t) {

@@ -10,6 +10,9 @@
 
 namespace blip::stap {
 
+// A probe at one place, as pp() says it: process("/bin/a").function("f@a.c:3").return
+std::string point_text(const Handler& handler, const script::CodeName& place);
+
 class Printer final : public script::ScriptOutput {
  public:
   Printer(const script::OutputContext& context, const Module& module, const Limits& limits)

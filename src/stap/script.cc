@@ -44,6 +44,10 @@ class StapScript final : public script::Script {
     return std::make_unique<Printer>(context, *module_, limits_);
   }
 
+  std::string point_at(size_t probe, const script::CodeName& place) const override {
+    return point_text(module_->handlers[probe], place);
+  }
+
  private:
   std::unique_ptr<Module> module_;
   Limits limits_;
