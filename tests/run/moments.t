@@ -4,7 +4,7 @@ needs: strace
 timeout: 120
 
 case: the target is killed
-sh: $LIB/at_every_call.py kill ptrace 4 $TARGETS/loop_calls 10 -- blip count --function work --duration 10ms
+sh: $LIB/at_every_call.py kill ptrace 3 $TARGETS/loop_calls 10 -- blip count --function work --duration 10ms
 check: int(out.split("=")[1]) >= 5
 
 case: the target is killed while its files are read
@@ -12,11 +12,11 @@ sh: $LIB/at_every_call.py kill openat 9 $TARGETS/loop_calls 10 -- blip count --f
 check: int(out.split("=")[1]) >= 5
 
 case: the target exits
-sh: $LIB/at_every_call.py exit ptrace 4 $TARGETS/loop_calls 10 -- blip count --function work --duration 10ms
+sh: $LIB/at_every_call.py exit ptrace 3 $TARGETS/loop_calls 10 -- blip count --function work --duration 10ms
 check: int(out.split("=")[1]) >= 5
 
 case: the target executes another program
-sh: $LIB/at_every_call.py round ptrace 4 $TARGETS/exec_self 10 -- blip count --function work --duration 10ms
+sh: $LIB/at_every_call.py round ptrace 3 $TARGETS/exec_self 10 -- blip count --function work --duration 10ms
 check: int(out.split("=")[1]) >= 5
 
 case: the target executes another program while memory is written
@@ -24,7 +24,7 @@ sh: $LIB/at_every_call.py round pwrite64 1 $TARGETS/exec_self 10 -- blip count -
 check: int(out.split("=")[1]) >= 2
 
 case: the target forks
-sh: $LIB/at_every_call.py round ptrace 4 $TARGETS/fork_lives -- blip count --function work --duration 10ms
+sh: $LIB/at_every_call.py round ptrace 3 $TARGETS/fork_lives -- blip count --function work --duration 10ms
 check: int(out.split("=")[1]) >= 5
 
 case: another process has got the pid

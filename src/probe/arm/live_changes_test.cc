@@ -137,6 +137,12 @@ TEST_F(LiveChanges, a_probe_may_come_and_go_very_often) {
   expect_clean();
 }
 
+TEST(TraceMemory, lists_so_many_mappings_of_pads_and_no_more) {
+  EXPECT_TRUE(TraceMemory::check_pad_files(abi::kMaxPadFiles - 1));
+  EXPECT_EQ(TraceMemory::check_pad_files(abi::kMaxPadFiles).error().message(),
+            "probes were added to this trace too many times");
+}
+
 TEST_F(LiveChanges, pads_that_come_later_find_room_where_others_are) {
   auto armed = traced_.arm(run(), 20);
   ASSERT_TRUE(armed) << armed.error().message();

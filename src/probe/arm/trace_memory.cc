@@ -139,10 +139,14 @@ bool TraceMemory::place_pads(const Batch& batch) {
   return placed_.size() == batch.neighbourhoods().size() && !has_trampolines_;
 }
 
+Status TraceMemory::check_pad_files(size_t files) {
+  if (files < abi::kMaxPadFiles) return {};
+  return Error(ErrorKind::kUnsupported, "probes were added to this trace too many times");
+}
+
 Status TraceMemory::map_pads(proc::RemoteCaller& caller, std::span<const proc::Map> maps,
                              const Batch& batch) {
-  if (region_.pad_files.size() == abi::kMaxPadFiles)
-    return Error(ErrorKind::kUnsupported, "probes were added to this trace too many times");
+  TRY_OK(check_pad_files(region_.pad_files.size()));
   TRY_OK(allocate_pad_list(region_, geometry_, region_.pad_files.size() + 1));
   const bool has_areas = placed_.size() == batch.neighbourhoods().size();
   const auto areas = has_areas ? std::span<const Neighbourhood>() : batch.neighbourhoods();

@@ -57,6 +57,8 @@ class TraceMemory {
   Status allocate_more(const Batch& batch, uint32_t classes);
   // True: there is room for them in areas that are mapped.
   bool place_pads(const Batch& batch);
+  // Whether a region with so many mappings of pads can have one more.
+  static Status check_pad_files(size_t files);
   // Maps what place_pads() had no room for. Another blip finds it, too.
   Status map_pads(proc::RemoteCaller& caller, std::span<const proc::Map> maps, const Batch& batch);
   // Where the pads are that were placed last.
