@@ -336,9 +336,7 @@ class PointReader {
 
 }  // namespace
 
-Result<WantedProbe> wanted_probe(const ProbePoint& point) {
-  return PointReader(point).run();
-}
+Result<WantedProbe> wanted_probe(const ProbePoint& point) { return PointReader(point).run(); }
 
 int64_t sequence_of(const ProbePoint& point) { return point.parts[0].number.value_or(0); }
 

@@ -97,7 +97,8 @@ void Interpreter::read_text(const Instruction& i, uint64_t most) {
 
 void Interpreter::read_bytes(const Instruction& i, uint64_t most) {
   std::string bytes(std::min(slot(i.b), most), '\0');
-  const bool can_read = bytes.empty() || (hit_->machine && hit_->machine->read(slot(i.a), bytes.data(), bytes.size()));
+  const bool can_read =
+      bytes.empty() || (hit_->machine && hit_->machine->read(slot(i.a), bytes.data(), bytes.size()));
   if (!can_read) return mark(i.to, Failure::kRead);
   uint64_t made = 0;
   if (new_text(bytes, made)) make(i.to, made);
