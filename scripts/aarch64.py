@@ -35,7 +35,7 @@ COMMON = ["algorithm", "array", "cstring", "functional", "map", "memory", "optio
           "fmt/format.h", "tl/expected.hpp"]
 # The areas whose tests run, with the areas that they need.
 RUN = {"base": [], "machine": ["base"], "collect": ["base"], "ctf": ["base", "collect", "machine"],
-       "script": ["base", "collect", "machine"]}
+       "script": ["base", "collect", "machine", "state"]}
 # Tests that say something of the processor that they run on.
 ONLY_COMPILED = {
     "dwarf": "libdw is not here for AArch64",

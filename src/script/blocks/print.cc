@@ -16,7 +16,7 @@ std::string_view word(const Words& all, Enum e) {
 }
 
 // Bytes that are no printable ASCII as \xNN.
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string result = "\"";
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
@@ -51,7 +51,7 @@ std::string print(const state::Histogram& h) {
 
 std::string print(const state::MapType& map) {
   return fmt::format(
-      "{} {} {}{}{} limit {} {} {}", quoted(map.name), list_of(map.key), word(words::kTypes, map.value),
+      "{} {} {}{}{} limit {} {} {}", in_quotes(map.name), list_of(map.key), word(words::kTypes, map.value),
       map.is_unsigned ? " unsigned" : "",
       (map.has_variance ? fmt::format(" variance {}", map.variance_shift) : "") + print(map.histogram),
       map.limit, word(words::kWhenFull, map.when_full), word(words::kMapKinds, map.kind));
@@ -133,7 +133,7 @@ class Printer {
       case ValueIs::kNothing:
         return "";
       case ValueIs::kText:
-        return " " + quoted(program_.texts[n.value]);
+        return " " + in_quotes(program_.texts[n.value]);
       case ValueIs::kTable:
         return " " + table(program_.tables[n.value]);
       case ValueIs::kLibrary:
@@ -182,7 +182,7 @@ std::string print(const Program& program) {
   for (size_t i = 0; i < program.maps.size(); ++i)
     out += fmt::format("map {} {}\n", i, print(program.maps[i]));
   for (size_t i = 0; i < program.formats.size(); ++i)
-    out += fmt::format("format {} {} {}\n", i, quoted(program.formats[i].text),
+    out += fmt::format("format {} {} {}\n", i, in_quotes(program.formats[i].text),
                        list_of(program.formats[i].arguments));
   for (const Function& f : program.functions) out += print(program, f);
   return out;
