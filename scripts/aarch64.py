@@ -35,7 +35,17 @@ COMMON = ["algorithm", "array", "cstring", "functional", "map", "memory", "optio
           "fmt/format.h", "tl/expected.hpp"]
 # The areas whose tests run, with the areas that they need.
 RUN = {"base": [], "machine": ["base"], "collect": ["base"], "ctf": ["base", "collect", "machine"],
-       "script": ["base", "collect", "machine", "state"]}
+       "state": ["base"], "script": ["base", "collect", "machine", "state"]}
+# Tests of these areas that say something of x86-64, or that the emulator cannot run.
+LEFT_OUT = {
+    "CheckDeathTest.*": "the emulator adds to what a process says when it is killed",
+    "HostTscClock.*": "needs the cycle counter of x86-64",
+    "LongDouble.*:EventPacker.long_doubles*:Both/CapturedReadback.floats*:Both/CapturedReadback.long_doubles*":
+        "long double has 80 bits on x86-64, and 128 there",
+    "Operands/*:MarkOperands.are_separated_by_blanks": "operands of marks are in the assembler of x86-64",
+    "Checker.registers_*:Checker.variables_*:Checker.what_returns_know:PlaceText.says_where_*:TargetNamesTest.casts_registers_*":
+        "they name registers of x86-64",
+}
 # Tests that say something of the processor that they run on.
 ONLY_COMPILED = {
     "dwarf": "libdw is not here for AArch64",
@@ -125,9 +135,11 @@ def run_tests(names, build, flags, pool):
                  if n.split("/")[0] == area or (n.split("/")[0] in needs and not TEST.search(n))]
         code, output = run([COMPILER, "-static", *parts, *library, "-o", str(program), "-lpthread"])
         if code == 0:
-            code, output = run([EMULATOR, str(program), "--gtest_brief=1"])
+            code, output = run([EMULATOR, str(program), "--gtest_brief=1", "--gtest_filter=-" + ":".join(LEFT_OUT)])
         failed += code != 0
         print(f"aarch64: {area}_test under {EMULATOR}: {'failed' if code else 'passed'}\n{output.strip()}", flush=True)
+    for tests, reason in LEFT_OUT.items():
+        print(f"aarch64: {tests} left out: {reason}")
     for area, reason in ONLY_COMPILED.items():
         print(f"aarch64: {area}_test skipped: {reason}")
     print(f"aarch64: tests of {len(RUN)} areas ran, {len(ONLY_COMPILED)} skipped", flush=True)
